@@ -10,9 +10,7 @@ check_pairs <- function(pairs, argument, labels, others) {
     pairs <- as.matrix(pairs)
   }
   if (!identical(dim(pairs), c(p, p))) {
-    abort_argument(argument, pairs, want,
-      pcalg = sprintf("Dimensions of the dataset and %s do not agree.", argument)
-    )
+    abort_argument(argument, pairs, want, pcalg = sprintf("Dimensions of the dataset and %s do not agree.", argument))
   }
   if (!is.matrix(pairs) || !(is.logical(pairs) || is.numeric(pairs))) {
     abort_argument(argument, pairs, want)
@@ -21,11 +19,16 @@ check_pairs <- function(pairs, argument, labels, others) {
     abort_argument(argument, pairs, want, has = sprintf("NA in %s", counted(sum(is.na(pairs)), "entry", "entries")))
   }
   check_matrix_names(pairs, labels, argument)
-  for (by in names(others)) check_against(own_names(pairs, p), others[[by]], argument, by, are_numbers(labels))
+  for (by in names(others)) {
+    check_against(own_names(pairs, p), others[[by]], argument, by, are_numbers(labels))
+  }
   # Numbers other than 0 are TRUE, as in pcalg.
   pairs <- matrix(as.logical(pairs), p, p)
   if (!identical(pairs, t(pairs))) {
-    abort_argument(argument, pairs, "make it symmetric, for instance with `m | t(m)`.",
+    abort_argument(
+      argument,
+      pairs,
+      "make it symmetric, for instance with `m | t(m)`.",
       is = sprintf("not symmetric for %s", counted(sum(pairs != t(pairs)) / 2L, "pair")),
       pcalg = paste(argument, "must be symmetric")
     )

@@ -5,18 +5,27 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
   }
   if (!has_labels) {
     if (!has_p) {
-      abort_argument("labels", NULL, "pass `labels`, the names of the variables, or `p`, their number.",
-        is = "missing, and so is `p`", pcalg = "need to specify 'labels' or 'p'"
+      abort_argument(
+        "labels",
+        NULL,
+        "pass `labels`, the names of the variables, or `p`, their number.",
+        is = "missing, and so is `p`",
+        pcalg = "need to specify 'labels' or 'p'"
       )
     }
     return(as.character(seq_len(p)))
   }
   check_names(labels)
   # A class could prevent the names from becoming node names.
-  if (is.object(labels)) labels <- as.vector(unclass(labels))
+  if (is.object(labels)) {
+    labels <- as.vector(unclass(labels))
+  }
   if (has_p) {
     if (p != length(labels)) {
-      abort_argument("p", p, sprintf("leave it out, because there are %d labels.", length(labels)),
+      abort_argument(
+        "p",
+        p,
+        sprintf("leave it out, because there are %d labels.", length(labels)),
         pcalg = "'p' is not needed when 'labels' is specified, and must match length(labels)"
       )
     }
@@ -28,37 +37,59 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
 }
 
 check_p <- function(p) {
-  as.integer(check_number(p, "p", "use the number of variables, a whole number of at least 2 (p >= 2).", 2, .Machine$integer.max, whole = TRUE))
+  as.integer(check_number(
+    p,
+    "p",
+    "use the number of variables, a whole number of at least 2 (p >= 2).",
+    2,
+    .Machine$integer.max,
+    whole = TRUE
+  ))
 }
 
 # Checks names that become node names of a graph::graphNEL, which separates the two ends of an edge by "|".
 check_names <- function(labels) {
   if (!is.character(labels)) {
-    abort_argument("labels", labels, paste(
-      "use a character vector of variable names, for instance colnames(x),",
-      "or pass `p`, the number of variables, instead."
-    ))
+    abort_argument(
+      "labels",
+      labels,
+      paste(
+        "use a character vector of variable names, for instance colnames(x),",
+        "or pass `p`, the number of variables, instead."
+      )
+    )
   }
   if (length(labels) < 2L) {
     abort_argument("labels", labels, "name at least two variables (p >= 2).")
   }
   if (anyNA(labels)) {
-    abort_argument("labels", labels, sprintf("name every variable, starting with number %d.", which(is.na(labels))[1L]),
+    abort_argument(
+      "labels",
+      labels,
+      sprintf("name every variable, starting with number %d.", which(is.na(labels))[1L]),
       has = sprintf("NA for %d of %d variables", sum(is.na(labels)), length(labels))
     )
   }
   repeated <- unique(labels[duplicated(labels)])
   if (length(repeated)) {
-    abort_argument("labels", labels, "make the names unique, for instance with make.unique(labels).",
+    abort_argument(
+      "labels",
+      labels,
+      "make the names unique, for instance with make.unique(labels).",
       has = paste("duplicated names,", enumerate(dQuote(repeated, FALSE)))
     )
   }
   odd <- labels[!nzchar(labels) | grepl("|", labels, fixed = TRUE)]
   if (length(odd)) {
-    abort_argument("labels", labels, paste(
-      "use non-empty names without \"|\", which the package graph reserves;",
-      "chartr(\"|\", \"_\", labels) replaces it."
-    ), has = paste("invalid names,", enumerate(dQuote(odd, FALSE))))
+    abort_argument(
+      "labels",
+      labels,
+      paste(
+        "use non-empty names without \"|\", which the package graph reserves;",
+        "chartr(\"|\", \"_\", labels) replaces it."
+      ),
+      has = paste("invalid names,", enumerate(dQuote(odd, FALSE)))
+    )
   }
   invisible(labels)
 }
@@ -72,7 +103,8 @@ own_names <- function(m, p) {
   if (length(own) == p && !anyNA(own) && all(nzchar(own)) && !anyDuplicated(own)) own
 }
 
-# Returns names that a graph accepts: "|" (as in "A1BG|1", symbol and number of a gene) separates the ends of an edge there.
+# Returns names that a graph accepts: "|" (as in "A1BG|1", symbol and number of a gene) separates the ends of an edge
+# there.
 names_for_graph <- function(own) if (any(grepl("|", own, fixed = TRUE))) make.unique(chartr("|", "_", own)) else own
 
 # Returns the same for the names in data that serve as labels, with a warning if a name changes.
@@ -80,9 +112,14 @@ told_names <- function(own) {
   names <- names_for_graph(own)
   at <- which(names != own)[1L]
   if (!is.na(at)) {
-    warn("names", sprintf("column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
-      dQuote(names[at], FALSE), dQuote(own[at], FALSE)
-    ))
+    warn(
+      "names",
+      sprintf(
+        "column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
+        dQuote(names[at], FALSE),
+        dQuote(own[at], FALSE)
+      )
+    )
   }
   names
 }
@@ -107,12 +144,15 @@ data_names <- function(suffStat, p) {
 is_permuted <- function(own, names) !anyNA(own) && !identical(own, names) && identical(sort(own), sort(names))
 
 mend_permuted <- function(argument) {
-  sprintf("these are the names of `%s` in a different order; put both in the same order, or remove the names with unname().", argument)
+  sprintf(
+    "these are the names of `%s` in a different order; put both in the same order, or remove the names with unname().",
+    argument
+  )
 }
 
-# Compares the names that an argument carries with the labels. The same names in another order are surely a mistake: edges would
-# join the wrong variables. Other names are accepted: variables are then matched by position, as in pcalg, with a warning unless the
-# labels are just 1, 2, ...
+# Compares the names that an argument carries with the labels. The same names in another order are surely a mistake:
+# edges would join the wrong variables. Other names are accepted: variables are then matched by position, as in pcalg,
+# with a warning unless the labels are just 1, 2, ...
 check_own_names <- function(own, labels, argument) {
   if (is.null(own)) {
     return(invisible())
@@ -122,26 +162,35 @@ check_own_names <- function(own, labels, argument) {
   if (is.na(at)) {
     return(invisible())
   }
-  place <- sprintf("%s at position %d, where `%s` has the name %s", dQuote(labels[at], FALSE), at, argument,
+  place <- sprintf(
+    "%s at position %d, where `%s` has the name %s",
+    dQuote(labels[at], FALSE),
+    at,
+    argument,
     if (is.na(own[at])) "NA" else dQuote(own[at], FALSE)
   )
   if (is_permuted(own, labels)) {
     if (are_numbers(labels)) {
-      abort_argument(argument, own, "put its rows and columns in order, or remove the names with unname().",
-        has = sprintf("the numbers of the variables as names, but in a different order (%s at position %d)", dQuote(own[at], FALSE), at)
+      abort_argument(
+        argument,
+        own,
+        "put its rows and columns in order, or remove the names with unname().",
+        has = sprintf(
+          "the numbers of the variables as names, but in a different order (%s at position %d)",
+          dQuote(own[at], FALSE),
+          at
+        )
       )
     }
     abort_argument("labels", labels, mend_permuted(argument), has = place)
   }
   if (!are_numbers(labels)) {
-    warn("names", sprintf("`labels` has %s: labels are matched to variables by position.", place),
-      argument = argument
-    )
+    warn("names", sprintf("`labels` has %s: labels are matched to variables by position.", place), argument = argument)
   }
 }
 
-# Compares the names of a matrix about pairs with those of the data, or of another such matrix, `by`. With `tell`, other names
-# give a warning; it is FALSE if the names have been compared with labels already.
+# Compares the names of a matrix about pairs with those of the data, or of another such matrix, `by`. With `tell`, other
+# names give a warning; it is FALSE if the names have been compared with labels already.
 check_against <- function(own, names, argument, by, tell) {
   own <- names_for_graph(own)
   names <- names_for_graph(names)
@@ -150,13 +199,32 @@ check_against <- function(own, names, argument, by, tell) {
   }
   at <- which(own != names)[1L]
   if (is_permuted(own, names)) {
-    abort_argument(argument, own, mend_permuted(by),
-      has = sprintf("the name %s at position %d, where `%s` has %s", dQuote(own[at], FALSE), at, by, dQuote(names[at], FALSE))
+    abort_argument(
+      argument,
+      own,
+      mend_permuted(by),
+      has = sprintf(
+        "the name %s at position %d, where `%s` has %s",
+        dQuote(own[at], FALSE),
+        at,
+        by,
+        dQuote(names[at], FALSE)
+      )
     )
   }
   if (tell) {
-    warn("names", sprintf("`%s` has the name %s at position %d, where `%s` has %s: variables are matched by position.", argument,
-      dQuote(own[at], FALSE), at, by, dQuote(names[at], FALSE)), argument = argument)
+    warn(
+      "names",
+      sprintf(
+        "`%s` has the name %s at position %d, where `%s` has %s: variables are matched by position.",
+        argument,
+        dQuote(own[at], FALSE),
+        at,
+        by,
+        dQuote(names[at], FALSE)
+      ),
+      argument = argument
+    )
   }
 }
 
@@ -171,20 +239,35 @@ check_sides <- function(m, argument) {
   rows <- rownames(m)
   columns <- colnames(m)
   if (!is.null(rows) && !is.null(columns) && is_permuted(rows, columns)) {
-    abort_argument(argument, m, "use one order for both.", has = "the same names in different orders for rows and columns")
+    abort_argument(
+      argument,
+      m,
+      "use one order for both.",
+      has = "the same names in different orders for rows and columns"
+    )
   }
 }
 
-# Returns the numbers of variables that are given by name or number, at least one. If several variables share a name, takes the first.
-# `pcalg`: pcalg's error message.
+# Returns the numbers of variables that are given by name or number, at least one. If several variables share a name,
+# takes the first. `pcalg`: pcalg's error message.
 variables_at <- function(given, labels, argument, pcalg = NULL) {
   hint <- sprintf("use names of variables, or numbers from 1 to %d.", length(labels))
-  if (is.factor(given)) given <- as.character(given)
-  at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
-  if (length(at) == 0L) abort_argument(argument, given, hint, pcalg = pcalg)
+  if (is.factor(given)) {
+    given <- as.character(given)
+  }
+  at <- if (is.character(given)) {
+    match(given, labels)
+  } else if (is.numeric(given)) {
+    match(given, seq_along(labels))
+  }
+  if (length(at) == 0L) {
+    abort_argument(argument, given, hint, pcalg = pcalg)
+  }
   if (anyNA(at)) {
     unknown <- unique(given[is.na(at)])
-    if (is.character(given)) abort_unknown(argument, given, unknown, labels, hint, pcalg)
+    if (is.character(given)) {
+      abort_unknown(argument, given, unknown, labels, hint, pcalg)
+    }
     abort_argument(argument, given, hint, has = unknown_variables(unknown), pcalg = pcalg)
   }
   at
@@ -197,7 +280,9 @@ abort_unknown <- function(argument, value, unknown, labels, hint, pcalg = NULL) 
   abort_argument(argument, value, hint, has = unknown_variables(dQuote(unknown, FALSE)), pcalg = pcalg)
 }
 
-unknown_variables <- function(unknown) paste(if (length(unknown) == 1L) "an unknown variable," else "unknown variables,", enumerate(unknown))
+unknown_variables <- function(unknown) {
+  paste(if (length(unknown) == 1L) "an unknown variable," else "unknown variables,", enumerate(unknown))
+}
 
 # Returns the variable whose name is most like this one, or NULL.
 near_name <- function(name, labels) {
@@ -206,12 +291,17 @@ near_name <- function(name, labels) {
     return(NULL)
   }
   found <- closest_name(name, labels)
-  is_near <- function() startsWith(tolower(found), tolower(name)) || utils::adist(name, found, ignore.case = TRUE) <= max(1, nchar(name) %/% 3)
+  is_near <- function() {
+    startsWith(tolower(found), tolower(name)) ||
+      utils::adist(name, found, ignore.case = TRUE) <= max(1, nchar(name) %/% 3)
+  }
   if (!is.null(found) && is_near()) {
     return(found)
   }
   # Transposed letters.
-  letters_of <- function(words) vapply(strsplit(tolower(words), ""), function(word) paste(sort(word), collapse = ""), "")
+  letters_of <- function(words) {
+    vapply(strsplit(tolower(words), ""), function(word) paste(sort(word), collapse = ""), "")
+  }
   swapped <- labels[letters_of(labels) == letters_of(name)]
   if (length(swapped)) swapped[1L]
 }

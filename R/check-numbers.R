@@ -2,10 +2,12 @@
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x) && !inherits(x, "integer64")
 
-# Checks one number and returns it as a double. `least` and `most` belong to the range, `above` and `below` do not; NULL means no limit. A whole number may
-# be Inf. `hint` and `...` go to abort_argument().
+# Checks one number and returns it as a double. `least` and `most` belong to the range, `above` and `below` do not; NULL
+# means no limit. A whole number may be Inf. `hint` and `...` go to abort_argument().
 check_number <- function(x, argument, hint, least = NULL, most = NULL, whole = FALSE, above = NULL, below = NULL, ...) {
-  if (!is_number(x) || any(x < least, x > most, x <= above, x >= below) || whole && x != floor(x)) abort_argument(argument, x, hint, ...)
+  if (!is_number(x) || any(x < least, x > most, x <= above, x >= below) || whole && x != floor(x)) {
+    abort_argument(argument, x, hint, ...)
+  }
   as.double(x)
 }
 
@@ -22,13 +24,22 @@ check_seed <- function(seed) {
 check_alpha <- function(alpha) {
   check_number(alpha, "alpha", "use one significance level between 0 and 1, for instance 0.01.")
   if (alpha <= 0 || alpha >= 1) {
-    warn("alpha", paste0("`alpha` is ", format(alpha, digits = 15L), ": ", if (alpha <= 0) {
-      "every test then counts as independence, so no edge remains"
-    } else if (alpha > 1) {
-      "no test then counts as independence, so every edge remains"
-    } else {
-      "only a test with p = 1 then counts as independence"
-    }), alpha = alpha)
+    warn(
+      "alpha",
+      paste0(
+        "`alpha` is ",
+        format(alpha, digits = 15L),
+        ": ",
+        if (alpha <= 0) {
+          "every test then counts as independence, so no edge remains"
+        } else if (alpha > 1) {
+          "no test then counts as independence, so every edge remains"
+        } else {
+          "only a test with p = 1 then counts as independence"
+        }
+      ),
+      alpha = alpha
+    )
   }
   as.double(alpha)
 }
@@ -56,7 +67,9 @@ check_verbose <- function(verbose) {
 check_choice <- function(arg, choices, argument) {
   tryCatch(match.arg(arg, choices), error = function(e) {
     abort_argument(
-      argument, arg, paste0("use one of ", enumerate(dQuote(choices, FALSE)), "."),
+      argument,
+      arg,
+      paste0("use one of ", enumerate(dQuote(choices, FALSE)), "."),
       pcalg = conditionMessage(e)
     )
   })
@@ -71,7 +84,9 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
   solve.confl <- check_flag(solve.confl, "solve.confl")
   if (!u2pd %in% c("relaxed", "valid") && (conservative || maj.rule)) {
     abort_argument(
-      "u2pd", u2pd, "use u2pd = \"relaxed\" or \"valid\", or leave out `conservative` and `maj.rule`.",
+      "u2pd",
+      u2pd,
+      "use u2pd = \"relaxed\" or \"valid\", or leave out `conservative` and `maj.rule`.",
       pcalg = "Conservative PC and majority rule PC can only be run with 'u2pd = relaxed'"
     )
   }
@@ -80,7 +95,9 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
   }
   if (u2pd != "relaxed" && solve.confl) {
     abort_argument(
-      "u2pd", u2pd, "use u2pd = \"relaxed\", or leave out `solve.confl`.",
+      "u2pd",
+      u2pd,
+      "use u2pd = \"relaxed\", or leave out `solve.confl`.",
       pcalg = paste0(
         "Versions of PC using lists for the orientation rules (and possibly bi-directed edges)\n",
         " can only be run with 'u2pd = relaxed'"
@@ -89,13 +106,21 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
   }
   if (conservative && maj.rule) {
     abort_argument(
-      "maj.rule", maj.rule, "leave out `conservative` or `maj.rule`.",
+      "maj.rule",
+      maj.rule,
+      "leave out `conservative` or `maj.rule`.",
       pcalg = "Choose either conservative PC or majority rule PC!"
     )
   }
   list(
     u2pd = u2pd,
-    rule = if (conservative) "conservative" else if (maj.rule) "majority" else "standard",
+    rule = if (conservative) {
+      "conservative"
+    } else if (maj.rule) {
+      "majority"
+    } else {
+      "standard"
+    },
     solve_confl = solve.confl,
     # See R/pc.R; the test determines the bound.
     if_few = if_few,

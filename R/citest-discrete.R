@@ -11,19 +11,19 @@
 #' \eqn{df = (L_x - 1)(L_y - 1) \prod_{v \in S} L_v}{df = (L(x) - 1)(L(y) - 1) prod L(v in S)} degrees of freedom. L are
 #' the numbers of levels in `nlev`, whether they occur or not.
 #'
-#' - With fewer than 10 df observations, the test is not carried out: p is 1, with a warning. [pc()] and [skeleton()] give a single
-#'   warning (class `pcgpu_warning_too_few`) with the number of edges that were removed for this reason.
+#' - With fewer than 10 df observations, the test is not carried out: p is 1, with a warning. [pc()] and [skeleton()]
+#'   give a single warning (class `pcgpu_warning_too_few`) with the number of edges that were removed for this reason.
 #' - `adaptDF = TRUE` reduces the df, if S is not empty, by the number of empty cells plus
 #'   \eqn{4 (2^{|S|} - \prod L_v)}{4 (2^|S| - prod L(v))}, but not below 1. This is pcalg's formula.
 #'
 #' # Where the answer is not pcalg's
 #'
-#' - With five or more conditioning variables, pcalg's `disCItest()` conditions on x instead of S: its p is always 1, and
-#'   every edge is removed. Here the test conditions on S, and `adaptDF` follows the formula above for sets of every size. pcalg's own
-#'   `binCItest()` agrees with this.
-#' - If a column has as many different codes as `nlev` says, they are its levels in ascending order, with or without gaps: 0, 2, 5 with
-#'   `nlev = 3` are three levels. Without `nlev`, a column has as many levels as different codes. Otherwise, a code that is not below
-#'   `nlev` is an error; pcalg leaves such observations out of some sums.
+#' - With five or more conditioning variables, pcalg's `disCItest()` conditions on x instead of S: its p is always 1,
+#'   and every edge is removed. Here the test conditions on S, and `adaptDF` follows the formula above for sets of every
+#'   size. pcalg's own `binCItest()` agrees with this.
+#' - If a column has as many different codes as `nlev` says, they are its levels in ascending order, with or without
+#'   gaps: 0, 2, 5 with `nlev = 3` are three levels. Without `nlev`, a column has as many levels as different codes.
+#'   Otherwise, a code that is not below `nlev` is an error; pcalg leaves such observations out of some sums.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat$dm`), or their names if `dm` has column names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
@@ -60,9 +60,9 @@ disCItest <- function(x, y, S, suffStat) {
 #' recognise either function and run it natively.
 #'
 #' @inheritParams disCItest
-#' @param suffStat `list(dm = , adaptDF = )`. `dm` is a matrix (or data frame) of 0 and 1, or of `FALSE` and `TRUE`, with observations in
-#'   rows. `adaptDF` determines whether empty cells reduce the degrees of freedom, see [disCItest()]. If all variables have two levels,
-#'   [suff_discrete()] makes this list.
+#' @param suffStat `list(dm = , adaptDF = )`. `dm` is a matrix (or data frame) of 0 and 1, or of `FALSE` and `TRUE`,
+#'   with observations in rows. `adaptDF` determines whether empty cells reduce the degrees of freedom, see
+#'   [disCItest()]. If all variables have two levels, [suff_discrete()] makes this list.
 #' @return The p-value, one number between 0 and 1. It is 1, with a warning, if there are fewer than 10 times \eqn{2^{|S|}}{2^|S|}
 #'   observations.
 #'

@@ -1,7 +1,8 @@
 #' Test of zero partial correlation by Fisher's z
 #'
-#' Returns the p-value of the two-sided test that the partial correlation of two Gaussian variables given others is zero. It
-#' is defined as in `pcalg::gaussCItest()`. [pc()] and [skeleton()] recognise either function and run it natively.
+#' Returns the p-value of the two-sided test that the partial correlation of two Gaussian variables given others is
+#' zero. It is defined as in `pcalg::gaussCItest()`. [pc()] and [skeleton()] recognise either function and run it
+#' natively.
 #'
 #' The partial correlation \eqn{r} is computed from `C` by recursion for up to one conditioning variable, and by a
 #' pseudo-inverse from two on. It is limited to \eqn{\pm 0.9999999}{+-0.9999999}. The p-value is that of
@@ -36,7 +37,12 @@
 #' gaussCItest(1, 3, 2, suff)    # independent given y
 #' @export
 gaussCItest <- function(x, y, S, suffStat) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass list(C = cor(x), n = nrow(x)), or the result of suff_gauss()."))
+  if (missing(suffStat)) {
+    check_given(
+      list(suffStat = TRUE),
+      list(suffStat = "pass list(C = cor(x), n = nrow(x)), or the result of suff_gauss().")
+    )
+  }
   if (!is.list(suffStat)) {
     check_suff_list(suffStat)
   }
@@ -50,17 +56,38 @@ gaussCItest <- function(x, y, S, suffStat) {
     abort_argument("suffStat$n", n, "use one number, the number of observations behind C.")
   }
   check_rust(rust_gauss_p_value(
-    check_position(x, C, "x", 1L), check_position(y, C, "y", 1L), check_position(S, C, "S"), C, as.double(n)
+    check_position(x, C, "x", 1L),
+    check_position(y, C, "y", 1L),
+    check_position(S, C, "S"),
+    C,
+    as.double(n)
   ))
 }
 
 # Returns variables as column numbers of a matrix; looks up names.
 check_position <- function(at, C, argument, size = length(at)) {
-  number <- if (is.character(at)) match(at, colnames(C)) else if (is.null(at)) integer() else if (is.numeric(at)) at
-  if (is.null(number) || length(number) != size || anyNA(number) || any(number < 1 | number > ncol(C) | number != floor(number))) {
-    what <- if (argument == "S") "names of conditioning variables, or numbers" else "the name of one variable, or a number"
+  number <- if (is.character(at)) {
+    match(at, colnames(C))
+  } else if (is.null(at)) {
+    integer()
+  } else if (is.numeric(at)) {
+    at
+  }
+  if (
+    is.null(number) ||
+      length(number) != size ||
+      anyNA(number) ||
+      any(number < 1 | number > ncol(C) | number != floor(number))
+  ) {
+    what <- if (argument == "S") {
+      "names of conditioning variables, or numbers"
+    } else {
+      "the name of one variable, or a number"
+    }
     hint <- sprintf("use %s from 1 to %d.", what, ncol(C))
-    if (is.character(at) && length(at) == size && !is.null(colnames(C))) abort_unknown(argument, at, unique(at[is.na(number)]), colnames(C), hint)
+    if (is.character(at) && length(at) == size && !is.null(colnames(C))) {
+      abort_unknown(argument, at, unique(at[is.na(number)]), colnames(C), hint)
+    }
     abort_argument(argument, at, hint)
   }
   as.integer(number)

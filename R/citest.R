@@ -1,30 +1,41 @@
 # Recognises conditional independence tests that run natively, and runs any other R function.
 
-# Returns the test in the form that Rust reads, list(kind = "gauss", C or data, n) or list(kind = "function", fun), with its `name`.
-# `alpha`: the significance level of the search. `threads`: the number of threads for checks. `later`: whether the search does some of the checks.
-# `said`: remembers, for several statistics of one call, that a warning about the values of an R function was given.
+# Returns the test in the form that Rust reads, list(kind = "gauss", C or data, n) or list(kind = "function", fun), with
+# its `name`. `alpha`: the significance level of the search. `threads`: the number of threads for checks. `later`:
+# whether the search does some of the checks. `said`: remembers, for several statistics of one call, that a warning
+# about the values of an R function was given.
 ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE, said = new.env()) {
   test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later, said)
   test$name <- test_name(indepTest)
   test
 }
 
-# Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other function.
+# Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other
+# function.
 test_name <- function(indepTest) {
   known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(mixed_tests))
-  is_it <- vapply(known, function(name) {
-    identical(indepTest, get(name)) || name %in% replaced_in_pcalg && is_pcalgs(indepTest, name) ||
-      name %in% names(mixed_tests) && is_micds(indepTest, name)
-  }, NA)
+  is_it <- vapply(
+    known,
+    function(name) {
+      identical(indepTest, get(name)) ||
+        name %in% replaced_in_pcalg && is_pcalgs(indepTest, name) ||
+        name %in% names(mixed_tests) && is_micds(indepTest, name)
+    },
+    NA
+  )
   c(known[is_it], "")[1L]
 }
 
 recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, said) {
   if (!is.function(indepTest)) {
-    abort_argument("indepTest", indepTest, paste(
-      "use a function(x, y, S, suffStat) that returns a p-value,",
-      "for instance gaussCItest (the function itself, without quotes)."
-    ))
+    abort_argument(
+      "indepTest",
+      indepTest,
+      paste(
+        "use a function(x, y, S, suffStat) that returns a p-value,",
+        "for instance gaussCItest (the function itself, without quotes)."
+      )
+    )
   }
   if (is_gauss_test(indepTest)) {
     return(c(kind = "gauss", check_suff_gauss(suffStat, labels, threads, later)))
@@ -41,7 +52,8 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, 
   if (!is.null(mixed)) {
     return(check_suff_mixed(suffStat, labels, mixed))
   }
-  # The statistic of an R function may number variables in any way, but the names of the labels in another order are surely a mistake.
+  # The statistic of an R function may number variables in any way, but the names of the labels in another order are
+  # surely a mistake.
   check_against(data_names(suffStat, length(labels)), labels, "suffStat", "labels", tell = FALSE)
   r_test(indepTest, suffStat, said)
 }
@@ -58,7 +70,8 @@ mixed_test <- function(indepTest) {
 
 # Returns whether this is the function of that name in the package micd.
 is_micds <- function(fun, name) {
-  isNamespaceLoaded("micd") && exists(name, envir = asNamespace("micd"), inherits = FALSE) &&
+  isNamespaceLoaded("micd") &&
+    exists(name, envir = asNamespace("micd"), inherits = FALSE) &&
     identical(fun, get(name, envir = asNamespace("micd"), inherits = FALSE))
 }
 
@@ -89,8 +102,8 @@ discrete_test <- function(indepTest) {
   NULL
 }
 
-# Makes a test from an R function. Its warnings, messages and interrupts take their usual course, because Rust lets R's jumps
-# pass. An error is raised again with the test at fault.
+# Makes a test from an R function. Its warnings, messages and interrupts take their usual course, because Rust lets R's
+# jumps pass. An error is raised again with the test at fault.
 r_test <- function(indepTest, suffStat, said) {
   # A worker of a cluster needs values instead of promises.
   force(indepTest)
@@ -114,13 +127,24 @@ r_test <- function(indepTest, suffStat, said) {
 
 # Warns of a value that is not a p-value. It is still compared with alpha, as in pcalg.
 warn_range <- function(value, x, y, S) {
-  warn("p_value", sprintf(
-    "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
-    format(value, digits = 7L), x, y, paste(S, collapse = ", ")
-  ), value = value, x = x, y = y, S = S)
+  warn(
+    "p_value",
+    sprintf(
+      "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
+      format(value, digits = 7L),
+      x,
+      y,
+      paste(S, collapse = ", ")
+    ),
+    value = value,
+    x = x,
+    y = y,
+    S = S
+  )
 }
 
-# Returns the value of a test as a number. pcalg accepts anything that compares with alpha, including a difftime and a number as text.
+# Returns the value of a test as a number. pcalg accepts anything that compares with alpha, including a difftime and a
+# number as text.
 test_value <- function(value) {
   number <- if (length(value) != 1L) {
     NULL
@@ -136,19 +160,20 @@ test_value <- function(value) {
   number
 }
 
-# Raises the error of a test again. The condition keeps the classes and fields of the original, so that a handler for those
-# still catches it, and has the original as `parent`.
+# Raises the error of a test again. The condition keeps the classes and fields of the original, so that a handler for
+# those still catches it, and has the original as `parent`.
 raise_test_error <- function(parent, x, y, S) {
   where <- sprintf("indepTest(x = %d, y = %d, S = {%s})", x, y, paste(S, collapse = ", "))
   ours <- list(
-    message = paste0(where, " failed: ", conditionMessage(parent)), call = user_call(),
-    x = x, y = y, S = S, parent = parent
+    message = paste0(where, " failed: ", conditionMessage(parent)),
+    call = user_call(),
+    x = x,
+    y = y,
+    S = S,
+    parent = parent
   )
   theirs <- unclass(parent)
   theirs <- theirs[setdiff(names(theirs), names(ours))]
   classes <- setdiff(class(parent), c("simpleError", "error", "condition"))
-  stop(structure(
-    class = c("pcgpu_error_test", "pcgpu_error", classes, "error", "condition"),
-    c(ours, theirs)
-  ))
+  stop(structure(class = c("pcgpu_error_test", "pcgpu_error", classes, "error", "condition"), c(ours, theirs)))
 }

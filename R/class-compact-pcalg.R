@@ -1,5 +1,5 @@
-# The error of other packages' functions, and of R's own operations, for a compact result. Without it some functions of pcalg would end with an error about
-# something else, or would continue with a wrong graph.
+# The error of other packages' functions, and of R's own operations, for a compact result. Without it some functions of
+# pcalg would end with an error about something else, or would continue with a wrong graph.
 
 # Returns the number of the outermost frame that runs a function of pcalg, or NULL.
 frame_of_pcalg <- function() {
@@ -15,8 +15,8 @@ frame_of_pcalg <- function() {
   NULL
 }
 
-# Returns whether the caller is a function of pcalg, directly or through functions of R. Debuggers and similar tools, which inspect the call stack, get an
-# answer.
+# Returns whether the caller is a function of pcalg, directly or through functions of R. Debuggers and similar tools,
+# which inspect the call stack, get an answer.
 is_asked_by_pcalg <- function() {
   if (!isNamespaceLoaded("pcalg")) {
     return(FALSE)
@@ -34,14 +34,21 @@ is_asked_by_pcalg <- function() {
 refuse_compact <- function() {
   hint <- "pass as_pcalg(x), as(x, \"graphNEL\") or as(x, \"amat\"). A table in ?pcCompact says which."
   frame <- frame_of_pcalg()
-  abort("argument", paste("`x` is an object of class pcCompact, which this function does not accept:", hint),
-    argument = "x", value = "pcCompact", hint = hint, call = if (!is.null(frame)) sys.call(frame) else user_call()
+  abort(
+    "argument",
+    paste("`x` is an object of class pcCompact, which this function does not accept:", hint),
+    argument = "x",
+    value = "pcCompact",
+    hint = hint,
+    call = if (!is.null(frame)) sys.call(frame) else user_call()
   )
 }
 
 # Covers generic functions of the package graph, which functions of pcalg also call first.
 refuse_as_graph <- function() {
-  for (name in c("ugraph", "nodes", "numNodes", "numEdges", "isDirected")) refuse_in(name, "graph", "pcCompact")
+  for (name in c("ugraph", "nodes", "numNodes", "numEdges", "isDirected")) {
+    refuse_in(name, "graph", "pcCompact")
+  }
   refuse_in("subGraph", "graph", c("ANY", "pcCompact"))
 }
 
@@ -84,7 +91,9 @@ as.vector.pcCompact <- function(x, mode) refuse_compact()
 
 #' @exportS3Method is.matrix pcCompact
 is.matrix.pcCompact <- function(x) {
-  if (is_asked_by_pcalg()) refuse_compact()
+  if (is_asked_by_pcalg()) {
+    refuse_compact()
+  }
   FALSE
 }
 
@@ -93,7 +102,9 @@ is.numeric.pcCompact <- is.matrix.pcCompact
 
 #' @exportS3Method dim pcCompact
 dim.pcCompact <- function(x) {
-  if (is_asked_by_pcalg()) refuse_compact()
+  if (is_asked_by_pcalg()) {
+    refuse_compact()
+  }
   NULL
 }
 

@@ -1,23 +1,27 @@
 #' Compact results that store only what was found
 #'
-#' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets. At p = 20,000 they take 6.4 GB, whatever the search
-#' found. `result = "compact"` of [pc()] and [skeleton()] returns an object of class `pcCompact` instead. It stores
+#' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets. At p = 20,000 they take 6.4
+#' GB, whatever the search found. `result = "compact"` of [pc()] and [skeleton()] returns an object of class `pcCompact`
+#' instead. It stores
 #' - the edges with their marks,
 #' - the separating sets of the pairs that were removed at level 1 or later,
 #' - the p-values of both,
 #' - the counts of tests.
 #'
-#' Level 0 removes nearly all pairs, and these take no memory: the empty set separates them, and their p-value is computed again when it is needed
-#' (see [p_value()]).
+#' Level 0 removes nearly all pairs, and these take no memory: the empty set separates them, and their p-value is
+#' computed again when it is needed (see [p_value()]).
 #'
-#' The following functions accept both classes: [edge_table()], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
-#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and
-#' `saveRDS()`. pcalg's own functions need a `pcAlgo`. [as_pcalg()] or `as(x, "pcAlgo")` creates one, if its p x p parts fit into memory.
+#' The following functions accept both classes: [edge_table()], [neighbours()], [sepset()], [p_value()], [orient()],
+#' `summary()`, `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()],
+#' [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions need a `pcAlgo`.
+#' [as_pcalg()] or `as(x, "pcAlgo")` creates one, if its p x p parts fit into memory.
 #'
 #' These conversions return only the graph:
 #' - `as(x, "graphNEL")`: a graph of the package graph;
-#' - `as(x, "matrix")` and `as(x, "amat")`: the p x p adjacency matrix in pcalg's coding (`[i, j]` is the mark at i of the edge from j to i);
-#' - `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`: the same matrix as a sparse matrix of the package Matrix, which must be loaded.
+#' - `as(x, "matrix")` and `as(x, "amat")`: the p x p adjacency matrix in pcalg's coding (`[i, j]` is the mark at i of
+#'   the edge from j to i);
+#' - `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`: the same matrix as a sparse matrix of the package
+#'   Matrix, which must be loaded.
 #'
 #' # What to pass to functions of other packages
 #'
@@ -33,11 +37,13 @@
 #' | bnlearn, dagitty, caugi | [as_bn()], [as_dagitty()], [caugi_of()] of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
-#' If you pass `x` itself to these functions of pcalg, they end with an error of class `pcgpu_error_argument` that names the conversions. So do `nodes()`,
-#' `numNodes()`, `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
-#' arithmetic. Access to a slot that does not exist (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`,
-#' `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()` and `beta.special.pcObj()` begin with such an access. `shd()`, `rmvDAG()`, `opt.target()`,
-#' `dsepTest()` and `dsepAMTest()` check the class and stop with their own errors. The deprecated `beta.special()` ignores `x` and searches itself.
+#' If you pass `x` itself to these functions of pcalg, they end with an error of class `pcgpu_error_argument` that names
+#' the conversions. So do `nodes()`, `numNodes()`, `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the
+#' package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and arithmetic. Access to a slot that does not exist
+#' (`x@graph`) gives R's own error, because R has no methods for that. `udag2pdag()`, `udag2pdagRelaxed()`,
+#' `udag2pdagSpecial()`, `pc.cons.intern()` and `beta.special.pcObj()` begin with such an access. `shd()`, `rmvDAG()`,
+#' `opt.target()`, `dsepTest()` and `dsepAMTest()` check the class and stop with their own errors. The deprecated
+#' `beta.special()` ignores `x` and searches itself.
 #'
 #' @slot call The call, which also carries the information that [run_details()] reads.
 #' @slot labels Names of the p variables.
@@ -75,21 +81,43 @@
 #' @name pcCompact-class
 #' @aliases pcCompact
 #' @exportClass pcCompact
-methods::setClass("pcCompact", representation = list(
-  call = "call", labels = "character", n.edgetests = "numeric", max.ord = "integer", type = "character", method = "character",
-  alpha = "numeric", test = "character", extendable = "logical", edges = "list", sets = "list", gaps = "list"
-))
+methods::setClass(
+  "pcCompact",
+  representation = list(
+    call = "call",
+    labels = "character",
+    n.edgetests = "numeric",
+    max.ord = "integer",
+    type = "character",
+    method = "character",
+    alpha = "numeric",
+    test = "character",
+    extendable = "logical",
+    edges = "list",
+    sets = "list",
+    gaps = "list"
+  )
+)
 
 # Returns whether x is a compact result. is() would look for the class of an object whose package may not be installed.
 is_compact <- function(x) isS4(x) && "pcCompact" %in% class(x)
 
 # Makes a result of what Rust found.
 compact_result <- function(labels, found, call, test, options, oriented) {
-  methods::new("pcCompact",
-    call = call, labels = labels, n.edgetests = edge_tests(found$n_edgetests, options$method),
-    max.ord = as.integer(found$max_ord), type = if (oriented) "CPDAG" else "skeleton", method = options$method,
-    alpha = options$alpha, test = test$name, extendable = !isFALSE(found$extendable),
-    edges = found$edges, sets = found$sets, gaps = found$gaps
+  methods::new(
+    "pcCompact",
+    call = call,
+    labels = labels,
+    n.edgetests = edge_tests(found$n_edgetests, options$method),
+    max.ord = as.integer(found$max_ord),
+    type = if (oriented) "CPDAG" else "skeleton",
+    method = options$method,
+    alpha = options$alpha,
+    test = test$name,
+    extendable = !isFALSE(found$extendable),
+    edges = found$edges,
+    sets = found$sets,
+    gaps = found$gaps
   )
 }
 
@@ -148,7 +176,8 @@ compact_edges <- function(x) {
   data.frame(from = from, to = to, kind = edge_kinds[mark], p = p_at(x@edges), stringsAsFactors = FALSE)
 }
 
-# Returns every edge as one arc, or as two if it has no direction, by tail, then head: from, to and pcalg's mark, 1 or 2.
+# Returns every edge as one arc, or as two if it has no direction, by tail, then head: from, to and pcalg's mark, 1 or
+# 2.
 compact_arcs <- function(x) {
   from <- row_numbers(x@edges)
   to <- x@edges$to
@@ -173,10 +202,16 @@ compact_lists <- function(x) {
 # Returns the graph as a pcAlgo stores it.
 compact_graph <- function(x) {
   listed <- compact_lists(x)
-  result_graph(x@labels, list(
-    edges = listed$edges, marks = listed$weights, extendable = x@extendable,
-    counts = list(directed = sum(x@edges$mark == 2L | x@edges$mark == 3L))
-  ), oriented = x@type == "CPDAG")
+  result_graph(
+    x@labels,
+    list(
+      edges = listed$edges,
+      marks = listed$weights,
+      extendable = x@extendable,
+      counts = list(directed = sum(x@edges$mark == 2L | x@edges$mark == 3L))
+    ),
+    oriented = x@type == "CPDAG"
+  )
 }
 
 # Returns the p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
@@ -185,8 +220,13 @@ expanded <- function(x, level0 = NULL) with_room_for_pcalgo(expand(x, level0))
 expand <- function(x, level0) {
   result <- empty_result()
   pMax <- check_rust(rust_expand(flat_parts(x), level0, result))
-  fill_result(result,
-    graph = compact_graph(x), call = x@call, max_ord = x@max.ord, n_edgetests = x@n.edgetests, pMax = pMax
+  fill_result(
+    result,
+    graph = compact_graph(x),
+    call = x@call,
+    max_ord = x@max.ord,
+    n_edgetests = x@n.edgetests,
+    pMax = pMax
   )
 }
 
@@ -203,12 +243,17 @@ sparse_matrix <- function(x) {
   arcs <- compact_arcs(x)
   p <- length(x@labels)
   Matrix::sparseMatrix(
-    i = arcs$to, j = arcs$from, x = arcs$mark, dims = c(p, p), dimnames = list(x@labels, x@labels), repr = "C"
+    i = arcs$to,
+    j = arcs$from,
+    x = arcs$mark,
+    dims = c(p, p),
+    dimnames = list(x@labels, x@labels),
+    repr = "C"
   )
 }
 
-# Registers conversions of a compact result and of a table of edges, and edges() of the other class. pcalg and Matrix define some of these classes later, and R
-# would report that in a message.
+# Registers conversions of a compact result and of a table of edges, and edges() of the other class. pcalg and Matrix
+# define some of these classes later, and R would report that in a message.
 conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
   suppressMessages({
@@ -219,7 +264,9 @@ conversions <- function(ns) {
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {
     # Functions of pcalg would take it for the matrix of a graph, which is the transpose of the coding of results.
-    if (is_asked_by_pcalg()) refuse_compact()
+    if (is_asked_by_pcalg()) {
+      refuse_compact()
+    }
     structure(compact_matrix(check_object(from)), type = "amat.cpdag")
   })
   set("amat", function(from) structure(compact_matrix(check_object(from)), class = "amat", type = "cpdag"))

@@ -1,13 +1,19 @@
 # Defines the class of results: pcalg's S4 class "pcAlgo".
 #
-# If pcalg is installed, results have pcalg's own class, so all pcalg functions for results accept ours. If it is not, zzz.R defines a class with the same
-# name and slots when this package loads. It does so only then, because R cannot choose between two classes of one name in a session. A result made without
-# pcalg names no package for its class, so R finds the class by name: ours here, pcalg's in a session with pcalg. A result made with pcalg names pcalg, and R
-# then looks for that package. as_pcalg() removes the package name if pcalg is not installed.
+# If pcalg is installed, results have pcalg's own class, so all pcalg functions for results accept ours. If it is not,
+# zzz.R defines a class with the same name and slots when this package loads. It does so only then, because R cannot
+# choose between two classes of one name in a session. A result made without pcalg names no package for its class, so R
+# finds the class by name: ours here, pcalg's in a session with pcalg. A result made with pcalg names pcalg, and R then
+# looks for that package. as_pcalg() removes the package name if pcalg is not installed.
 
 # Slots of the virtual parent class and of the class itself, in pcalg's order.
 algo_slots <- c(
-  call = "call", n = "integer", max.ord = "integer", n.edgetests = "numeric", sepset = "list", pMax = "matrix"
+  call = "call",
+  n = "integer",
+  max.ord = "integer",
+  n.edgetests = "numeric",
+  sepset = "list",
+  pMax = "matrix"
 )
 own_slots <- c(graph = "graph", zMin = "matrix")
 # Slots of "fciAlgo", see class-fcialgo.R.
@@ -23,40 +29,52 @@ result_class <- function(class = "pcAlgo") {
     return(methods::getClass(class, where = asNamespace("pcgpu")))
   }
   home <- tryCatch(asNamespace("pcalg"), error = function(e) {
-    abort("package", paste0(
-      "pcalg is installed but cannot be loaded (", conditionMessage(e), "): install the packages that it needs, or remove pcalg; ",
-      "pcgpu works without it"
-    ), package = "pcalg", parent = e)
+    abort(
+      "package",
+      paste0(
+        "pcalg is installed but cannot be loaded (",
+        conditionMessage(e),
+        "): install the packages that it needs, or remove pcalg; ",
+        "pcgpu works without it"
+      ),
+      package = "pcalg",
+      parent = e
+    )
   })
   methods::getClass(class, where = home)
 }
 
 # Defines the class and its methods in the namespace `ns`, which must not be sealed yet.
 define_class <- function(ns) {
-  methods::setClass("gAlgo",
-    representation = c(as.list(algo_slots), "VIRTUAL"), where = ns
-  )
-  methods::setClass("pcAlgo",
-    representation = as.list(own_slots), contains = "gAlgo", where = ns
-  )
-  methods::setClass("fciAlgo",
-    representation = as.list(fci_slots), contains = "gAlgo", where = ns
-  )
+  methods::setClass("gAlgo", representation = c(as.list(algo_slots), "VIRTUAL"), where = ns)
+  methods::setClass("pcAlgo", representation = as.list(own_slots), contains = "gAlgo", where = ns)
+  methods::setClass("fciAlgo", representation = as.list(fci_slots), contains = "gAlgo", where = ns)
   methods::setOldClass("amat", where = ns)
   methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
-  methods::setAs("pcAlgo", "matrix", function(from) {
-    structure(adjacency_matrix(from), type = "amat.cpdag")
-  }, where = ns)
-  methods::setAs("pcAlgo", "amat", function(from) {
-    structure(adjacency_matrix(from), class = "amat", type = "cpdag")
-  }, where = ns)
+  methods::setAs(
+    "pcAlgo",
+    "matrix",
+    function(from) {
+      structure(adjacency_matrix(from), type = "amat.cpdag")
+    },
+    where = ns
+  )
+  methods::setAs(
+    "pcAlgo",
+    "amat",
+    function(from) {
+      structure(adjacency_matrix(from), class = "amat", type = "cpdag")
+    },
+    where = ns
+  )
   define_fci_methods(ns)
   registerS3method("print", "pcAlgo", print_result, envir = ns)
   registerS3method("print", "amat", print_amat, envir = ns)
 }
 
-# Loading pcalg takes a while, so that waits until there is a result to make. Until then this method prints results that were saved without pcalg; pcalg's
-# own method replaces it later. setMethod() would report in a message that the class is still undefined.
+# Loading pcalg takes a while, so that waits until there is a result to make. Until then this method prints results that
+# were saved without pcalg; pcalg's own method replaces it later. setMethod() would report in a message that the class
+# is still undefined.
 show_before_pcalg <- function(ns) {
   suppressMessages({
     methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
@@ -64,32 +82,42 @@ show_before_pcalg <- function(ns) {
   })
 }
 
-# as(), validObject() and `@<-` look up the class by its name, because a result that was saved without pcalg names no package. R then searches the search path
-# and finds a promise of the definition, which loads pcalg when it is forced. Afterwards R knows the class.
-# `attached`: this package's environment on the search path, not locked yet.
+# as(), validObject() and `@<-` look up the class by its name, because a result that was saved without pcalg names no
+# package. R then searches the search path and finds a promise of the definition, which loads pcalg when it is forced.
+# Afterwards R knows the class. `attached`: this package's environment on the search path, not locked yet.
 class_on_demand <- function(attached) {
-  for (class in c("pcAlgo", "fciAlgo")) local({
-    class <- class
-    delayedAssign(methods::classMetaName(class), methods::getClass(class, where = asNamespace("pcalg")), assign.env = attached)
-  })
+  for (class in c("pcAlgo", "fciAlgo")) {
+    local({
+      class <- class
+      delayedAssign(
+        methods::classMetaName(class),
+        methods::getClass(class, where = asNamespace("pcalg")),
+        assign.env = attached
+      )
+    })
+  }
 }
 
-# pcalg's plot() fails if Rgraphviz is not installed. Only in that case, plot_cpdag() replaces it for this session. The method lives in an environment of its
-# own, so no namespace is modified.
+# pcalg's plot() fails if Rgraphviz is not installed. Only in that case, plot_cpdag() replaces it for this session. The
+# method lives in an environment of its own, so no namespace is modified.
 plot_after_pcalg <- function() {
   if (requireNamespace("Rgraphviz", quietly = TRUE)) {
     return(invisible())
   }
   hidden <- new.env(parent = asNamespace("pcalg"))
-  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, plot.pcAlgo, where = hidden)
+  for (class in c("pcAlgo", "fciAlgo")) {
+    methods::setMethod("plot", class, plot.pcAlgo, where = hidden)
+  }
 }
 
-# pcalg's own print() and summary() do the work. Notes follow if a result of ours is a PAG, is not a valid CPDAG, or was ended by a time limit. A summary that
-# would fill many screens is ours. Results made by pcalg print as before.
+# pcalg's own print() and summary() do the work. Notes follow if a result of ours is a PAG, is not a valid CPDAG, or was
+# ended by a time limit. A summary that would fill many screens is ours. Results made by pcalg print as before.
 note_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
   hidden <- new.env(parent = theirs)
-  for (class in c("pcAlgo", "fciAlgo")) note_after(class, theirs, hidden)
+  for (class in c("pcAlgo", "fciAlgo")) {
+    note_after(class, theirs, hidden)
+  }
 }
 
 note_after <- function(class, theirs, hidden) {
@@ -104,17 +132,22 @@ note_after <- function(class, theirs, hidden) {
   registerS3method("print", class, print_and_note, envir = baseenv())
   methods::setMethod("show", class, function(object) print_and_note(object), where = hidden)
   summary_theirs <- methods::selectMethod("summary", class, fdef = methods::getGeneric("summary", where = theirs))
-  methods::setMethod("summary", class, function(object, ...) {
-    check_dots(list(...), c("amat", "zero.print"), "summary.pcAlgo")
-    if (is_large(labels_of_result(object)) && !is.null(run_details(object)) && !...length()) {
-      print_overview(object)
-      return(invisible(object))
-    }
-    summary_theirs(object, ...)
-    print_kinds_of_ours(object)
-    print_note(object)
-    invisible(object)
-  }, where = hidden)
+  methods::setMethod(
+    "summary",
+    class,
+    function(object, ...) {
+      check_dots(list(...), c("amat", "zero.print"), "summary.pcAlgo")
+      if (is_large(labels_of_result(object)) && !is.null(run_details(object)) && !...length()) {
+        print_overview(object)
+        return(invisible(object))
+      }
+      summary_theirs(object, ...)
+      print_kinds_of_ours(object)
+      print_note(object)
+      invisible(object)
+    },
+    where = hidden
+  )
 }
 
 # Prints the number of edges of each kind of a PAG, which pcalg's methods do not count.
@@ -128,21 +161,26 @@ after_pcalg <- function(...) {
   refuse_after_pcalg()
 }
 
-# The package graph, which pcalg loads, has an S4 method of plot() for graphs that requires Rgraphviz. If Rgraphviz is not installed, plot_cpdag() replaces
-# this method for the session, for graphs of class graphNEL. Any other method for graphs still comes first: the user's, or that of an Rgraphviz that is
-# installed and loaded later.
+# The package graph, which pcalg loads, has an S4 method of plot() for graphs that requires Rgraphviz. If Rgraphviz is
+# not installed, plot_cpdag() replaces this method for the session, for graphs of class graphNEL. Any other method for
+# graphs still comes first: the user's, or that of an Rgraphviz that is installed and loaded later.
 plot_without_rgraphviz <- function() {
   if (nzchar(system.file(package = "Rgraphviz"))) {
     return(invisible())
   }
   home <- asNamespace("graph")
-  methods::setMethod("plot", "graphNEL", function(x, y, ...) {
-    theirs <- methods::selectMethod("plot", "graph", fdef = methods::getGeneric("plot", where = home))
-    if (isNamespaceLoaded("Rgraphviz") || !identical(topenv(environment(theirs)), home)) {
-      return(theirs(x, y, ...))
-    }
-    plot_cpdag(x, ...)
-  }, where = new.env(parent = home))
+  methods::setMethod(
+    "plot",
+    "graphNEL",
+    function(x, y, ...) {
+      theirs <- methods::selectMethod("plot", "graph", fdef = methods::getGeneric("plot", where = home))
+      if (isNamespaceLoaded("Rgraphviz") || !identical(topenv(environment(theirs)), home)) {
+        return(theirs(x, y, ...))
+      }
+      plot_cpdag(x, ...)
+    },
+    where = new.env(parent = home)
+  )
 }
 
 # Returns a result with empty slots.
@@ -157,26 +195,38 @@ without_package <- function(x, class = "pcAlgo") {
   x
 }
 
-# Fills the slots of empty_result() in place, except `sepset`, which Rust has filled. Assignment in R would copy the object, or walk its p x p list. Nothing
-# else may refer to the object yet.
+# Fills the slots of empty_result() in place, except `sepset`, which Rust has filled. Assignment in R would copy the
+# object, or walk its p x p list. Nothing else may refer to the object yet.
 fill_result <- function(result, graph, call, max_ord, n_edgetests, pMax) {
-  check_rust(rust_fill_slots(result, list(
-    graph = graph, call = call, n = integer(0), max.ord = as.integer(max_ord), n.edgetests = n_edgetests,
-    pMax = pMax, zMin = matrix(NA, 1L, 1L)
-  )))
+  check_rust(rust_fill_slots(
+    result,
+    list(
+      graph = graph,
+      call = call,
+      n = integer(0),
+      max.ord = as.integer(max_ord),
+      n.edgetests = n_edgetests,
+      pMax = pMax,
+      zMin = matrix(NA, 1L, 1L)
+    )
+  ))
 }
 
-# Returns pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").
+# Returns pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph,
+# "matrix").
 adjacency_matrix <- function(x) t(methods::as(x@graph, "matrix"))
 
-# Returns whether x is a pcAlgo, from either package. It reads no slot, so objects whose class is not defined here pass too.
+# Returns whether x is a pcAlgo, from either package. It reads no slot, so objects whose class is not defined here pass
+# too.
 is_result <- function(x) {
   isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
 }
 
 check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
   if (!is_result(x)) {
-    if (is_fci(x)) refuse_pag(x, argument, instead)
+    if (is_fci(x)) {
+      refuse_pag(x, argument, instead)
+    }
     abort_argument(argument, x, "give a result of pc() or skeleton(), an object of class \"pcAlgo\".")
   }
   check_object(x, argument, only)
@@ -184,19 +234,22 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 
 #' Convert a saved or compact result to pcalg's class
 #'
-#' If pcalg is installed, results have pcalg's class `pcAlgo` (`fciAlgo` for [fci()] and its relatives). Otherwise they have a class of this package with the
-#' same name and slots. Saved results move between sessions as follows:
+#' If pcalg is installed, results have pcalg's class `pcAlgo` (`fciAlgo` for [fci()] and its relatives). Otherwise they
+#' have a class of this package with the same name and slots. Saved results move between sessions as follows:
 #' - A result made without pcalg becomes pcalg's when it is read in a session with pcalg.
-#' - A result made with pcalg makes R look for pcalg. If pcalg is not installed, `as_pcalg()` makes the result printable again.
-#' - If pcalg is installed, `as_pcalg()` converts a result to pcalg's class, as `new()` would. This is needed only if neither package is attached, because
-#'   after `library(pcgpu)` or `library(pcalg)` R finds the class.
+#' - A result made with pcalg makes R look for pcalg. If pcalg is not installed, `as_pcalg()` makes the result printable
+#'   again.
+#' - If pcalg is installed, `as_pcalg()` converts a result to pcalg's class, as `new()` would. This is needed only if
+#'   neither package is attached, because after `library(pcgpu)` or `library(pcalg)` R finds the class.
 #'
-#' From 500 variables on, the slot `pMax` of a result of `gaussCItest()` computes its cells when they are asked for, and from R 4.3 on so does `sepset`. Such
-#' slots take little memory, and are small in files. An R without pcgpu cannot read them from a file; `as_pcalg()` makes them ordinary vectors first.
+#' From 500 variables on, the slot `pMax` of a result of `gaussCItest()` computes its cells when they are asked for, and
+#' from R 4.3 on so does `sepset`. Such slots take little memory, and are small in files. An R without pcgpu cannot read
+#' them from a file; `as_pcalg()` makes them ordinary vectors first.
 #'
-#' A result of class [pcCompact][pcCompact-class] gets its p x p parts, which take 16 bytes for each cell. It does not hold the p-values of pairs that level 0
-#' removed. With `suffStat`, level 0 is repeated to compute them. Without it they are `NA` in `pMax`, with a warning of class `pcgpu_warning_level0`.
-#' `as(x, "pcAlgo")` is the same as `as_pcalg(x)`.
+#' A result of class [pcCompact][pcCompact-class] gets its p x p parts, which take 16 bytes for each cell. It does not
+#' hold the p-values of pairs that level 0 removed. With `suffStat`, level 0 is repeated to compute them. Without it
+#' they are `NA` in `pMax`, with a warning of class `pcgpu_warning_level0`. `as(x, "pcAlgo")` is the same as
+#' `as_pcalg(x)`.
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()] or [fciPlus()], of pcalg's class or ours.
 #' @param suffStat,indepTest As in [p_value()].
@@ -217,7 +270,9 @@ as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
     return(pcalg_of_compact(x, suffStat, indepTest))
   }
   class <- if (is_fci(x)) "fciAlgo" else "pcAlgo"
-  if (class == "pcAlgo") check_result(x)
+  if (class == "pcAlgo") {
+    check_result(x)
+  }
   slots <- c(names(algo_slots), names(if (class == "pcAlgo") own_slots else fci_slots))
   values <- attributes(x)[slots]
   values$pMax <- values$pMax + 0
@@ -232,15 +287,25 @@ pcalg_of_compact <- function(x, suffStat, indepTest) {
   held <- length(x@edges$to) + length(x@gaps$to) + count_p(x@sets)
   if (is.null(suffStat)) {
     if (held < p * (p - 1) / 2) {
-      warn("level0", paste(
-        "the p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
-        "as_pcalg(x, suffStat = ) computes them."
-      ))
+      warn(
+        "level0",
+        paste(
+          "the p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
+          "as_pcalg(x, suffStat = ) computes them."
+        )
+      )
     }
     return(expanded(x))
   }
-  level0 <- skeleton(suffStat, test_of(x, indepTest),
-    alpha = x@alpha, labels = x@labels, method = x@method, m.max = 0, progress = FALSE, result = "pcAlgo"
+  level0 <- skeleton(
+    suffStat,
+    test_of(x, indepTest),
+    alpha = x@alpha,
+    labels = x@labels,
+    method = x@method,
+    m.max = 0,
+    progress = FALSE,
+    result = "pcAlgo"
   )
   expanded(x, level0@pMax)
 }

@@ -55,19 +55,22 @@ print_amat <- function(x, zero.print = ".", ...) {
 
 #' Summary and plot of a result
 #'
-#' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. If pcalg is attached, its own methods come first: they
-#' print the same and draw with Rgraphviz. If Rgraphviz is not installed, pcalg's `plot()` would stop, so [plot_cpdag()] replaces it.
+#' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. If pcalg is
+#' attached, its own methods come first: they print the same and draw with Rgraphviz. If Rgraphviz is not installed,
+#' pcalg's `plot()` would stop, so [plot_cpdag()] replaces it.
 #'
-#' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class [pcCompact][pcCompact-class]. R itself refuses to call a method for
-#'   a `pcAlgo` that was made with pcalg and is read without pcalg. [plot_cpdag()] and [as_igraph()] accept such an object.
-#' @param amat Whether to print the adjacency matrix; by default up to 50 variables. It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
-#'   zero if there is an edge from `i` to `j`.
+#' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class
+#'   [pcCompact][pcCompact-class]. R itself refuses to call a method for a `pcAlgo` that was made with pcalg and is read
+#'   without pcalg. [plot_cpdag()] and [as_igraph()] accept such an object.
+#' @param amat Whether to print the adjacency matrix; by default up to 50 variables. It is the matrix `as(x@graph,
+#'   "matrix")`, whose entry `[i, j]` is not zero if there is an edge from `i` to `j`.
 #' @param zero.print How to print a zero.
 #' @param y Not used.
 #' @param ... For `plot()`: arguments of [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @details For up to 50 variables, `summary()` prints the same as pcalg's. "Max." and "Avg. number of neighbours" then count the edges that leave a variable,
-#'   as in pcalg: a directed edge counts only at its tail. [neighbours()] and the rows of [edge_table()] count both ends.
+#' @details For up to 50 variables, `summary()` prints the same as pcalg's. "Max." and "Avg. number of neighbours" then
+#'   count the edges that leave a variable, as in pcalg: a directed edge counts only at its tail. [neighbours()] and the
+#'   rows of [edge_table()] count both ends.
 #'
 #'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests by level, the distribution of the number
 #'   of neighbours, connected components, and the five variables with the most neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's
@@ -106,14 +109,23 @@ print_summary <- function(object, neighbours) {
   cat("\n\nNmb. edgetests during skeleton estimation:\n")
   cat("===========================================\n")
   cat(
-    "Max. order of algorithm: ", object@max.ord,
-    "\nNumber of edgetests from m = 0 up to m =", object@max.ord, ": ", object@n.edgetests
+    "Max. order of algorithm: ",
+    object@max.ord,
+    "\nNumber of edgetests from m = 0 up to m =",
+    object@max.ord,
+    ": ",
+    object@n.edgetests
   )
   cat("\n\nGraphical properties of skeleton:\n")
   cat("=================================\n")
   cat(
-    "Max. number of neighbours: ", max(neighbours), "at node(s)", which(neighbours == max(neighbours)),
-    "\nAvg. number of neighbours: ", mean(neighbours), "\n"
+    "Max. number of neighbours: ",
+    max(neighbours),
+    "at node(s)",
+    which(neighbours == max(neighbours)),
+    "\nAvg. number of neighbours: ",
+    mean(neighbours),
+    "\n"
   )
   print_note(object)
 }
@@ -137,7 +149,9 @@ summary.pcCompact <- function(object, ...) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcAlgo
 plot.pcAlgo <- function(x, y, ...) {
-  if (!missing(y)) abort_argument("y", y, "leave it out; plot(x, around = ) draws some variables and their neighbourhood.")
+  if (!missing(y)) {
+    abort_argument("y", y, "leave it out; plot(x, around = ) draws some variables and their neighbourhood.")
+  }
   plot_cpdag(x, ...)
 }
 
@@ -158,30 +172,56 @@ print_overview <- function(x) {
   # A tilde stands for a non-breaking space.
   say <- function(...) cat(chartr("~", " ", strwrap(paste0(...), getOption("width"), exdent = 2L)), sep = "\n")
   call <- deparse(x@call, width.cutoff = 100L)
-  cat("Object of class '", class(x), "', from Call:\n", paste(shortened(utils::head(call, 3L), 100L), collapse = "\n"), if (length(call) > 3L) " ...", "\n\n", sep = "")
+  cat(
+    "Object of class '",
+    class(x),
+    "', from Call:\n",
+    paste(shortened(utils::head(call, 3L), 100L), collapse = "\n"),
+    if (length(call) > 3L) " ...",
+    "\n\n",
+    sep = ""
+  )
   say(overview_edges(told))
   search <- c(
-    if (!is.na(told$test)) told$test, if (!is.na(told$alpha)) paste("alpha =", format(told$alpha, digits = 7L)), if (!is.na(told$samples)) counted(told$samples, "sample"),
-    if (!is.na(told$device)) paste("on", told$device), if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
+    if (!is.na(told$test)) told$test,
+    if (!is.na(told$alpha)) paste("alpha =", format(told$alpha, digits = 7L)),
+    if (!is.na(told$samples)) counted(told$samples, "sample"),
+    if (!is.na(told$device)) paste("on", told$device),
+    if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
   )
-  if (length(search)) say("Search: ", paste(search, collapse = ", "))
+  if (length(search)) {
+    say("Search: ", paste(search, collapse = ", "))
+  }
   # fciPlus() counts no tests.
-  if (length(told$tests)) say("Tests: ", tests_by_level(told$tests))
+  if (length(told$tests)) {
+    say("Tests: ", tests_by_level(told$tests))
+  }
   phase <- run_details(x)$phase$tests
-  if (sum(phase) > 0) say("Possible-d-sep phase: ", tests_by_level(phase, "by size of sets"))
+  if (sum(phase) > 0) {
+    say("Possible-d-sep phase: ", tests_by_level(phase, "by size of sets"))
+  }
   degree <- tabulate(c(network$edges$from, network$edges$to), told$variables)
   say(overview_degrees(degree))
   say(overview_components(tabulate(components(told$variables, network$edges))))
   hubs <- utils::head(order(-degree), 5L)
   hubs <- hubs[degree[hubs] > 0L]
-  if (length(hubs)) say("Most neighbours: ", paste0(gsub("[ ~]", "_", shortened(network$labels[hubs], 30L)), "~(", degree[hubs], ")", collapse = ", "))
+  if (length(hubs)) {
+    say(
+      "Most neighbours: ",
+      paste0(gsub("[ ~]", "_", shortened(network$labels[hubs], 30L)), "~(", degree[hubs], ")", collapse = ", ")
+    )
+  }
   print_note(x)
 }
 
-tests_by_level <- function(tests, by = "by level") paste0(in_words(sum(tests)), "; ", by, ": ", paste0(seq_along(tests) - 1L, ":~", in_words(tests), collapse = ", "))
+tests_by_level <- function(tests, by = "by level") {
+  paste0(in_words(sum(tests)), "; ", by, ": ", paste0(seq_along(tests) - 1L, ":~", in_words(tests), collapse = ", "))
+}
 
 # Shortens names, because long ones would fill the screen.
-shortened <- function(words, most) ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
+shortened <- function(words, most) {
+  ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
+}
 
 overview_edges <- function(told) {
   if (identical(names(told$kinds), kinds_of_pag)) {
@@ -191,14 +231,25 @@ overview_edges <- function(told) {
   }
   parts <- c("-->" = "directed", "---" = "undirected", "<->" = "in conflict")
   parts <- paste(in_words(told$kinds), parts[names(told$kinds)])[told$kinds > 0L | names(told$kinds) != "<->"]
-  sprintf("%s, %s: %s", counted(told$variables, "variable"), counted(sum(told$kinds), "edge"), paste(parts, collapse = ", "))
+  sprintf(
+    "%s, %s: %s",
+    counted(told$variables, "variable"),
+    counted(sum(told$kinds), "edge"),
+    paste(parts, collapse = ", ")
+  )
 }
 
 overview_degrees <- function(degree) {
   at <- stats::quantile(degree, c(0, 0.25, 0.5, 0.75, 0.95, 1), names = FALSE, type = 1L)
   sprintf(
-    "Neighbours per variable: mean %s, minimum %s, quartiles %s, %s and %s, 95th percentile %s, maximum %s", format(mean(degree), digits = 3L),
-    in_words(at[1L]), in_words(at[2L]), in_words(at[3L]), in_words(at[4L]), in_words(at[5L]), in_words(at[6L])
+    "Neighbours per variable: mean %s, minimum %s, quartiles %s, %s and %s, 95th percentile %s, maximum %s",
+    format(mean(degree), digits = 3L),
+    in_words(at[1L]),
+    in_words(at[2L]),
+    in_words(at[3L]),
+    in_words(at[4L]),
+    in_words(at[5L]),
+    in_words(at[6L])
   )
 }
 
@@ -206,8 +257,13 @@ overview_components <- function(sizes) {
   joined <- sort(sizes[sizes > 1L], decreasing = TRUE)
   alone <- sum(sizes == 1L)
   paste0(
-    "Connected components: ", in_words(length(joined)), if (length(joined)) {
+    "Connected components: ",
+    in_words(length(joined)),
+    if (length(joined)) {
       sprintf(" (largest: %s variables)", paste(in_words(utils::head(joined, 3L)), collapse = ", "))
-    }, ", and ", counted(alone, "variable"), " without an edge"
+    },
+    ", and ",
+    counted(alone, "variable"),
+    " without an edge"
   )
 }

@@ -1,10 +1,16 @@
-# Workers that are jobs of a batch system (batchtools), of the plan of the package future, or of mirai. Each is started once for a search. Driver and jobs
-# communicate through files in a shared folder that no other user can read; no port is opened. A message is written under another name and then renamed, so that
-# nobody reads half of it. A job runs `rank_serve()`.
+# Workers that are jobs of a batch system (batchtools), of the plan of the package future, or of mirai. Each is started
+# once for a search. Driver and jobs communicate through files in a shared folder that no other user can read; no port
+# is opened. A message is written under another name and then renamed, so that nobody reads half of it. A job runs
+# `rank_serve()`.
 
 # Returns the seconds that a driver waits for its jobs to start, and a job for a sign of its driver.
 job_patience <- function() {
-  check_number(getOption("pcgpu.cluster_wait", 600), "options(pcgpu.cluster_wait = )", "set it to a positive number of seconds.", above = 0)
+  check_number(
+    getOption("pcgpu.cluster_wait", 600),
+    "options(pcgpu.cluster_wait = )",
+    "set it to a positive number of seconds.",
+    above = 0
+  )
 }
 
 # Creates the folder that driver and jobs share.
@@ -17,13 +23,19 @@ job_folder <- function(key, within = getOption("pcgpu.cluster_folder", getwd()))
   remove_left(within)
   folder <- file.path(within, paste0("pcgpu-", key))
   if (!dir.create(folder, showWarnings = FALSE, mode = "0700")) {
-    abort_cluster(sprintf("the folder %s cannot be created", folder), sub("it", "options(pcgpu.cluster_folder = )", sub("[.]$", "", hint), fixed = TRUE))
+    abort_cluster(
+      sprintf("the folder %s cannot be created", folder),
+      sub("it", "options(pcgpu.cluster_folder = )", sub("[.]$", "", hint), fixed = TRUE)
+    )
   }
-  # The file is locked before it gets its name, so that nobody finds it without its lock. Without support for locks on the disk, there is no file.
+  # The file is locked before it gets its name, so that nobody finds it without its lock. Without support for locks on
+  # the disk, there is no file.
   note <- file.path(folder, "driver")
   private(writeLines(this_host(), paste0(note, ".part")))
   session$locks[[folder]] <- check_rust(rust_lock(paste0(note, ".part")))
-  if (!is.null(session$locks[[folder]])) file.rename(paste0(note, ".part"), note)
+  if (!is.null(session$locks[[folder]])) {
+    file.rename(paste0(note, ".part"), note)
+  }
   folder
 }
 
@@ -34,12 +46,15 @@ remove_folder <- function(folder) {
 
 this_host <- function() Sys.info()[["nodename"]]
 
-# Removes the folders of killed drivers of this user: those made on this host whose lock nobody holds. A lock ends with its process.
+# Removes the folders of killed drivers of this user: those made on this host whose lock nobody holds. A lock ends with
+# its process.
 remove_left <- function(within) {
   user <- Sys.info()[["effective_user"]]
   for (folder in list.files(within, "^pcgpu-.*-", full.names = TRUE)) {
     note <- file.path(folder, "driver")
-    is_ours <- !nzchar(Sys.readlink(folder)) && identical(file.info(folder)$uname, user) && identical(file.info(note)$uname, user)
+    is_ours <- !nzchar(Sys.readlink(folder)) &&
+      identical(file.info(folder)$uname, user) &&
+      identical(file.info(note)$uname, user)
     if (is_ours && identical(tryCatch(readLines(note, 1L, warn = FALSE), error = function(e) NULL), this_host())) {
       # The lock is held until the folder is removed.
       lock <- check_rust(rust_lock(note))
@@ -58,8 +73,9 @@ private <- function(code) {
 # Seconds between checks that jobs still run, each a query to the batch system.
 job_look <- 2
 
-# Returns list(start, open, ...) in the form of node_workers(). launch(folder) starts jobs 1 to `count`, and returns a function that says whether given jobs
-# still run. why(folder, jobs) returns what is known about why jobs ended. end() removes the jobs.
+# Returns list(start, open, ...) in the form of node_workers(). launch(folder) starts jobs 1 to `count`, and returns a
+# function that says whether given jobs still run. why(folder, jobs) returns what is known about why jobs ended. end()
+# removes the jobs.
 job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
@@ -101,14 +117,21 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         if (Sys.time() <= until) {
           said <- why(folder, jobs[!there & !up])
           abort_cluster(
-            sprintf("%d of %d jobs ended before they had %s%s", sum(!there & !up), length(files), what, if (nzchar(said)) paste0(" (", said, ")") else ""),
+            sprintf(
+              "%d of %d jobs ended before they had %s%s",
+              sum(!there & !up),
+              length(files),
+              what,
+              if (nzchar(said)) paste0(" (", said, ")") else ""
+            ),
             "find out why they ended; pcgpu must be installed in the jobs' library"
           )
         }
         abort_cluster(
           sprintf("%d of %d jobs have not %s within %g s", sum(!there), length(files), what, job_patience()),
           paste(
-            "check the batch system and whether the jobs see the folder", folder,
+            "check the batch system and whether the jobs see the folder",
+            folder,
             "(option pcgpu.cluster_folder), or wait longer (option pcgpu.cluster_wait)"
           )
         )
@@ -119,7 +142,9 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
 
   # Continues with the ranks that are `sound`, and reports the others as lost. Returns `sound`.
   keep <- function(sound) {
-    if (!any(sound)) abort_cluster(sprintf("no worker of the cluster is left (%s)", unreadable), "start the jobs again")
+    if (!any(sound)) {
+      abort_cluster(sprintf("no worker of the cluster is left (%s)", unreadable), "start the jobs again")
+    }
     tell_lost(list(machine = names[!sound], reason = rep(unreadable, sum(!sound))))
     ranks <<- ranks[sound]
     names <<- names[sound]
@@ -131,11 +156,17 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       job_patience()
       folder <<- job_folder(key)
       say_alive()
-      for (i in seq_len(count)) dir.create(file.path(folder, i), mode = "0700")
+      for (i in seq_len(count)) {
+        dir.create(file.path(folder, i), mode = "0700")
+      }
       still_there <<- launch(folder)
       there <- wait_for(file.path(folder, seq_len(count), "about"), seq_len(count), "begun", partial = TRUE)
       if (!all(there)) {
-        tell("cluster", sprintf("%d of %d jobs have begun. pcgpu does not wait for the others.", sum(there), count), worker = which(!there))
+        tell(
+          "cluster",
+          sprintf("%d of %d jobs have begun. pcgpu does not wait for the others.", sum(there), count),
+          worker = which(!there)
+        )
       }
       ranks <<- which(there)
       about <- lapply(file.path(folder, ranks, "about"), read_answer)
@@ -146,11 +177,17 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     },
     open = function(key, setup, places) {
       # All jobs read the data from one file.
-      put(list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)), file.path(folder, "setup"))
+      put(
+        list(key = key, setup = with_files(setup, folder), places = stats::setNames(places, ranks)),
+        file.path(folder, "setup")
+      )
       wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), read_answer)
       for (i in which(vapply(hellos, is_text, NA))) {
-        abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
+        abort_cluster(
+          sprintf("%s cannot start (%s)", names[i], hellos[[i]]),
+          "fix this on the worker, or leave the worker out"
+        )
       }
       hellos <- hellos[keep(vapply(hellos, is.raw, NA))]
       mail <<- job_mail(length(ranks), place, worker_silence())
@@ -161,8 +198,12 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       until <- Sys.time() + seconds
       repeat {
         found <- mail$take()
-        if (say_alive()) found <- c(found, mail$lost(function(rank) still_there(ranks[rank])))
-        if (length(found) || Sys.time() >= until) break
+        if (say_alive()) {
+          found <- c(found, mail$lost(function(rank) still_there(ranks[rank])))
+        }
+        if (length(found) || Sys.time() >= until) {
+          break
+        }
         Sys.sleep(0.002)
       }
       list(ranks = vapply(found, function(one) one$rank, 0L), messages = lapply(found, function(one) one$value))
@@ -176,15 +217,18 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
       # An empty file fits even on a full disk. Jobs that see it end. The others end when the folder is removed.
       if (suppressWarnings(file.create(file.path(folder, "stop")))) {
         until <- Sys.time() + 10
-        while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.1)
+        while (any(still_there(seq_len(count))) && Sys.time() < until) {
+          Sys.sleep(0.1)
+        }
       }
       end()
     }
   )
 }
 
-# Returns the messages between a driver and its jobs, whose numbers it keeps: list(send, take, lost). `place(rank, name)`: the path of a job's file. `silence`: the
-# seconds after which a job that owes an answer is lost. `now()`: the time.
+# Returns the messages between a driver and its jobs, whose numbers it keeps: list(send, take, lost). `place(rank,
+# name)`: the path of a job's file. `silence`: the seconds after which a job that owes an answer is lost. `now()`: the
+# time.
 # - send(rank, message) writes the next message to a job;
 # - take() returns the answers that have come, each as list(rank, value), in which text says why a job is gone;
 # - lost(still_there) returns the same for jobs that are silent, or of which still_there(ranks) says that they ended.
@@ -209,7 +253,9 @@ job_mail <- function(count, place, silence, now = Sys.time) {
         file <- place(rank, paste0("from-", read[rank]))
         value <- read_answer(file)
         unlink(file)
-        if (is.character(value)) gone[rank] <<- TRUE
+        if (is.character(value)) {
+          gone[rank] <<- TRUE
+        }
         list(rank = rank, value = value)
       })
     },
@@ -243,7 +289,8 @@ put <- function(object, file) {
   # A full disk may only cause a warning, when the file is closed.
   tryCatch(
     private(saveRDS(object, beside, compress = FALSE)),
-    error = function(e) failed(conditionMessage(e)), warning = function(w) failed(conditionMessage(w))
+    error = function(e) failed(conditionMessage(e)),
+    warning = function(w) failed(conditionMessage(w))
   )
   if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")
 }
@@ -261,12 +308,16 @@ rank_serve <- function(folder, i) {
       if (file.exists(file)) {
         return(TRUE)
       }
-      if (!says_so && pause >= 0.05) says_so <- file.create(own("waiting"))
+      if (!says_so && pause >= 0.05) {
+        says_so <- file.create(own("waiting"))
+      }
       if (file.exists(file.path(folder, "stop")) || !dir.exists(folder)) {
         return(FALSE)
       }
       at <- file.mtime(file.path(folder, "alive"))
-      if (!identical(at, heard$at)) heard <<- list(at = at, since = Sys.time())
+      if (!identical(at, heard$at)) {
+        heard <<- list(at = at, since = Sys.time())
+      }
       if (difftime(Sys.time(), heard$since, units = "secs") > job_patience()) {
         return(FALSE)
       }
@@ -304,133 +355,4 @@ rank_serve <- function(folder, i) {
     }
   }
   rank_close(begun$key)
-}
-
-# Returns the workers of the current plan of the package future.
-workers_of_plan <- function() {
-  need_package("future", "`cluster = \"future\"` needs the package future")
-  count <- getOption("pcgpu.cluster_workers", future::nbrOfWorkers())
-  if (inherits(future::plan(), "sequential") || !is.finite(count)) {
-    abort_argument("cluster", "future", paste(
-      "set a plan such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
-      "and options(pcgpu.cluster_workers = ) if the plan has no number of workers."
-    ), is = "\"future\", but the current plan has no worker processes, or no number of them")
-  }
-  jobs <- list()
-  launch <- function(folder) {
-    # Limits the wait for workers of the plan that are busy with something else.
-    before <- options(future.wait.timeout = job_patience())
-    on.exit(options(before))
-    for (i in seq_len(count)) {
-      # Ctrl-C in a terminal also reaches jobs of this machine. They end, and the plan gets its workers back.
-      serve <- bquote(tryCatch(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)), interrupt = function(e) NULL))
-      jobs[[i]] <<- tryCatch(
-        future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL),
-        error = function(e) {
-          abort_cluster(
-            sprintf("job %d of the plan cannot be started (%s)", i, conditionMessage(e)),
-            "check that the plan's workers are alive and free, or set the plan again with future::plan()"
-          )
-        }
-      )
-    }
-    function(which) !vapply(jobs[which], is_over, NA)
-  }
-  # A worker of the plan is free once the value of its future is read.
-  end <- function() for (job in jobs) if (is_over(job)) tryCatch(future::value(job), error = function(e) NULL)
-  why <- function(folder, which) {
-    said <- lapply(jobs[which], function(job) tryCatch({
-      future::value(job)
-      NULL
-    }, error = conditionMessage))
-    toString(unique(unlist(said)))
-  }
-  job_workers(as.integer(count), launch, end, why)
-}
-
-# Returns whether a future has ended, with or without success. One whose process was killed may raise an error.
-is_over <- function(job) tryCatch(suppressWarnings(future::resolved(job)), error = function(e) TRUE)
-
-# Returns the workers of a cluster of mirai. Its nodes are not processes: successive calls of a node may run on different daemons, and a node runs one call at a
-# time. So each node starts one job, which occupies a daemon until the call ends.
-workers_of_mirai <- function(cluster) {
-  unresolved <- getExportedValue("mirai", "unresolved")
-  send <- node_function("sendCall", cluster)
-  jobs <- list()
-  launch <- function(folder) {
-    for (i in seq_along(cluster)) {
-      tryCatch(send(cluster[[i]], call_by_name, list("rank_serve", folder, i)), error = function(e) {
-        abort_cluster(sprintf("worker %d of the cluster cannot be reached (%s)", i, conditionMessage(e)), "restart the cluster")
-      })
-      jobs[[i]] <<- .subset2(cluster[[i]], "mirai")
-    }
-    function(which) vapply(jobs[which], unresolved, NA)
-  }
-  why <- function(folder, which) toString(unique(unlist(lapply(jobs[which], function(job) if (!unresolved(job)) text_of(job$data)))))
-  job_workers(length(cluster), launch, why = why)
-}
-
-# Returns the workers that a BiocParallelParam describes.
-workers_of_param <- function(param) {
-  need_package("BiocParallel", "this `cluster` needs the package BiocParallel")
-  count <- BiocParallel::bpnworkers(param)
-  if (methods::is(param, "BatchtoolsParam")) {
-    return(workers_of_batchtools(param, count))
-  }
-  if (methods::is(param, "SnowParam")) {
-    if (identical(param$.clusterargs$type, "MPI")) {
-      abort_argument("cluster", class(param)[1L], "give a cluster made by snow::makeMPIcluster().",
-        is = "a SnowParam of type \"MPI\", but MPI processes cannot be started for a single call"
-      )
-    }
-    hosts <- BiocParallel::bpworkers(param)
-    return(if (is.character(hosts)) workers_on_hosts(hosts) else own_workers(count))
-  }
-  if (count <= 1L && !methods::is(param, "MulticoreParam") || methods::is(param, "SerialParam")) {
-    abort_argument("cluster", class(param)[1L], "leave it out.", is = "a BiocParallelParam with a single worker")
-  }
-  own_workers(count, fork = methods::is(param, "MulticoreParam"))
-}
-
-# Returns jobs of a batch system as workers, with the template and resources of the param.
-workers_of_batchtools <- function(param, count) {
-  need_package("batchtools", "a BatchtoolsParam needs the package batchtools")
-  registry <- NULL
-  of_system <- switch(param$cluster,
-    slurm = batchtools::makeClusterFunctionsSlurm, sge = batchtools::makeClusterFunctionsSGE,
-    lsf = batchtools::makeClusterFunctionsLSF, torque = batchtools::makeClusterFunctionsTORQUE,
-    openlava = batchtools::makeClusterFunctionsOpenLava,
-    multicore = , socket = function(template) batchtools::makeClusterFunctionsSocket(count),
-    abort_argument("cluster", param$cluster, "give a BatchtoolsParam for slurm, sge, lsf, torque, openlava, multicore or socket.",
-      is = sprintf("a BatchtoolsParam for \"%s\"", param$cluster)
-    )
-  )
-  launch <- function(folder) {
-    registry <<- suppressMessages(batchtools::makeRegistry(
-      file.path(folder, "registry"), conf.file = NA, packages = "pcgpu", make.default = FALSE
-    ))
-    registry$cluster.functions <<- of_system(template = param$template)
-    serve <- function(i, folder) get("rank_serve", envir = asNamespace("pcgpu"))(folder, i)
-    environment(serve) <- baseenv()
-    suppressMessages({
-      batchtools::batchMap(serve, i = seq_len(count), more.args = list(folder = folder), reg = registry)
-      with_own_libraries(batchtools::submitJobs(resources = as.list(param$resources), reg = registry))
-    })
-    function(which) suppressMessages(which %in% batchtools::findOnSystem(reg = registry)$job.id)
-  }
-  end <- function() {
-    if (!is.null(registry)) {
-      running <- suppressMessages(batchtools::findOnSystem(reg = registry))
-      if (nrow(running)) suppressMessages(batchtools::killJobs(running, reg = registry))
-    }
-  }
-  # Returns the last lines of a log.
-  why <- function(folder, which) {
-    logs <- list.files(file.path(folder, "registry", "logs"), full.names = TRUE)
-    if (!length(logs)) {
-      return("")
-    }
-    paste(trimws(utils::tail(readLines(logs[1L], warn = FALSE), 3L)), collapse = " ")
-  }
-  job_workers(as.integer(count), launch, end, why)
 }

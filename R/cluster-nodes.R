@@ -1,18 +1,21 @@
-# Workers of a cluster object: those of parallel and snow (sockets, forks, MPI), and others with the same methods. Each message is a call of one of our
-# functions, by its name, which the worker evaluates; the value is the answer.
+# Workers of a cluster object: those of parallel and snow (sockets, forks, MPI), and others with the same methods. Each
+# message is a call of one of our functions, by its name, which the worker evaluates; the value is the answer.
 
-# Calls our function of this name on a worker. A worker without this package therefore reports an error, and messages need not contain code. Ctrl-C in a
-# terminal also reaches the workers of this machine. An interrupted worker reports that, because the driver would otherwise wait for its answer forever.
+# Calls our function of this name on a worker. A worker without this package therefore reports an error, and messages
+# need not contain code. Ctrl-C in a terminal also reaches the workers of this machine. An interrupted worker reports
+# that, because the driver would otherwise wait for its answer forever.
 call_by_name <- function(name, ...) {
-  tryCatch(get(name, envir = asNamespace("pcgpu"), mode = "function")(...), interrupt = function(e) "it was interrupted")
+  tryCatch(get(name, envir = asNamespace("pcgpu"), mode = "function")(...), interrupt = function(e) {
+    "it was interrupted"
+  })
 }
 environment(call_by_name) <- baseenv()
 
 # The last workers to answer at the start get at least this many seconds, or `slower` times as long as the others took.
 first_words <- 30
 slower <- 3
-# At the end of a call, a worker that is still busy gets `grace` seconds, or twice as long as the slowest answer took. It gets `most_grace` seconds at most, and
-# if the call ends early.
+# At the end of a call, a worker that is still busy gets `grace` seconds, or twice as long as the slowest answer took.
+# It gets `most_grace` seconds at most, and if the call ends early.
 grace <- 5
 most_grace <- 60
 
@@ -22,8 +25,8 @@ most_whole <- 1e6
 # Seconds that a connection may be silent in the middle of a message. A worker writes a whole message at once.
 most_gap <- 60
 
-# Returns a function that sends a call to a node without waiting for its value. Rmpi's own function collects R's garbage after each message, which takes longer
-# than sending most messages.
+# Returns a function that sends a call to a node without waiting for its value. Rmpi's own function collects R's garbage
+# after each message, which takes longer than sending most messages.
 node_sender <- function(cluster) {
   if (is_own_node(cluster[[1L]])) {
     return(function(i, name, arguments, tag) send_own(cluster[[i]], name, arguments, tag))
@@ -35,11 +38,18 @@ node_sender <- function(cluster) {
   function(i, name, arguments, tag) {
     node <- cluster[[i]]
     data <- list(fun = call_by_name, args = c(name, arguments), return = TRUE, tag = tag)
-    Rmpi::mpi.send(serialize(list(type = "EXEC", data = data, tag = NULL), NULL), 4L, node$rank, node$SENDTAG, node$comm)
+    Rmpi::mpi.send(
+      serialize(list(type = "EXEC", data = data, tag = NULL), NULL),
+      4L,
+      node$rank,
+      node$SENDTAG,
+      node$comm
+    )
   }
 }
 
-# Returns an internal function of parallel, or of snow for MPI. parallel does not export the one that sends to a node without waiting.
+# Returns an internal function of parallel, or of snow for MPI. parallel does not export the one that sends to a node
+# without waiting.
 node_function <- function(name, cluster) {
   home <- if (inherits(cluster[[1L]], "MPInode")) "snow" else "parallel"
   get(name, envir = asNamespace(home), mode = "function")
@@ -54,11 +64,14 @@ node_function <- function(name, cluster) {
 # - end() ends them if they are ours.
 # Ranks are the nodes that answered at the start. `own`: the workers end with the call, so that close() need not wait.
 #
-# Each call has its own tag, and a node answers in order. An answer therefore settles all earlier calls to its node, also one whose answer never came. A message
-# with an unknown tag answers another user of the cluster. Other users do not check tags, so a node that still owes an answer at the end is cut off.
+# Each call has its own tag, and a node answers in order. An answer therefore settles all earlier calls to its node,
+# also one whose answer never came. A message with an unknown tag answers another user of the cluster. Other users do
+# not check tags, so a node that still owes an answer at the end is cut off.
 node_workers <- function(cluster, own = FALSE) {
   now <- function() proc.time()[["elapsed"]]
-  if (!length(cluster)) abort_argument("cluster", cluster, "give a cluster with at least one worker.", is = "a cluster without workers")
+  if (!length(cluster)) {
+    abort_argument("cluster", cluster, "give a cluster with at least one worker.", is = "a cluster without workers")
+  }
   count <- length(cluster)
   send <- node_sender(cluster)
   reading <- node_reader(cluster, function(i) {
@@ -74,7 +87,8 @@ node_workers <- function(cluster, own = FALSE) {
   names <- worker_names(vapply(cluster, node_host, ""))
   key <- NULL
   hosts <- character(count)
-  # Whether nothing arrived at the last look. Only then can a worker be late, because a look may take long if a node sends half a message.
+  # Whether nothing arrived at the last look. Only then can a worker be late, because a look may take long if a node
+  # sends half a message.
   is_quiet <- FALSE
   shared <- NULL
 
@@ -85,17 +99,27 @@ node_workers <- function(cluster, own = FALSE) {
     }
     tag <- new_tag()
     owed$call(i, tag)
-    # A worker would take half a message for the beginning of the next. Sending a long message may block if a worker does not read.
+    # A worker would take half a message for the beginning of the next. Sending a long message may block if a worker
+    # does not read.
     is_sent <- FALSE
-    on.exit(if (!is_sent && i %in% there()) {
-      cut_off(i)
-      lose(i, "only half of a message was sent to it")
-    })
+    on.exit(
+      if (!is_sent && i %in% there()) {
+        cut_off(i)
+        lose(i, "only half of a message was sent to it")
+      }
+    )
     is_short <- utils::object.size(arguments) <= most_whole
-    error <- tryCatch({
-      within_seconds(cluster[[i]], silence, if (is_short) suspendInterrupts(send(i, name, arguments, tag)) else send(i, name, arguments, tag))
-      NULL
-    }, error = conditionMessage)
+    error <- tryCatch(
+      {
+        within_seconds(
+          cluster[[i]],
+          silence,
+          if (is_short) suspendInterrupts(send(i, name, arguments, tag)) else send(i, name, arguments, tag)
+        )
+        NULL
+      },
+      error = conditionMessage
+    )
     is_sent <- TRUE
     if (!is.null(error)) lose(i, failed(error))
   }
@@ -112,19 +136,29 @@ node_workers <- function(cluster, own = FALSE) {
         lose(i, failed(one$value$why))
         next
       }
-      if (is.list(one$value) && owed$settle(i, one$value$tag)) found[[length(found) + 1L]] <- list(node = i, value = one$value$value)
+      if (is.list(one$value) && owed$settle(i, one$value$tag)) {
+        found[[length(found) + 1L]] <- list(node = i, value = one$value$value)
+      }
     }
     found
   }
-  # Closes the connections of nodes, so that the next user of the cluster gets an error instead of our answers. Returns whether that is possible.
+  # Closes the connections of nodes, so that the next user of the cluster gets an error instead of our answers. Returns
+  # whether that is possible.
   cut_off <- function(nodes) {
     can <- all(vapply(cluster[nodes], function(node) is_socket_node(node) || is_own_node(node), NA))
-    if (can) for (node in cluster[nodes]) if (is_own_node(node)) check_rust(rust_workers_cut(node$own_workers, node$number)) else retire(node$con)
+    if (can) {
+      for (node in cluster[nodes]) {
+        if (is_own_node(node)) check_rust(rust_workers_cut(node$own_workers, node$number)) else retire(node$con)
+      }
+    }
     can
   }
-  # Calls nodes and waits for their values. A value is text if the call failed on the node. A node that does not answer in time is lost.
+  # Calls nodes and waits for their values. A value is text if the call failed on the node. A node that does not answer
+  # in time is lost.
   call_all <- function(nodes, name, arguments) {
-    for (i in nodes) call_node(i, name, arguments(i))
+    for (i in nodes) {
+      call_node(i, name, arguments(i))
+    }
     values <- vector("list", count)
     began <- last <- now()
     while (length(late())) {
@@ -137,7 +171,14 @@ node_workers <- function(cluster, own = FALSE) {
       if (is_quiet && now() - began > patience) {
         for (i in late()) {
           closed <- cut_off(i)
-          lose(i, sprintf("it did not answer within %g s%s", round(patience, 1), if (closed) ", so its connection was closed" else ""))
+          lose(
+            i,
+            sprintf(
+              "it did not answer within %g s%s",
+              round(patience, 1),
+              if (closed) ", so its connection was closed" else ""
+            )
+          )
         }
       }
     }
@@ -153,13 +194,19 @@ node_workers <- function(cluster, own = FALSE) {
     tell_lost(list(machine = names[lost], reason = owed$why()[lost]))
   }
 
-  for (i in seq_len(count)) if (!is_open(cluster[[i]])) lose(i, "its connection is closed")
-  if (!own) no_delay_of(lapply(Filter(is_socket_node, cluster[there()]), function(node) node$con))
+  for (i in seq_len(count)) {
+    if (!is_open(cluster[[i]])) lose(i, "its connection is closed")
+  }
+  if (!own) {
+    no_delay_of(lapply(Filter(is_socket_node, cluster[there()]), function(node) node$con))
+  }
   list(
     start = function(new_key) {
       key <<- new_key
       about <- call_all(there(), "rank_about", function(i) list())
-      for (i in there()) if (!is_about(about[[i]]) && !is_text(about[[i]])) lose(i, unreadable)
+      for (i in there()) {
+        if (!is_about(about[[i]]) && !is_text(about[[i]])) lose(i, unreadable)
+      }
       left <- there()
       names[left] <<- check_about(about[left], left)
       hosts[left] <<- vapply(about[left], function(one) one$host, "")
@@ -167,14 +214,21 @@ node_workers <- function(cluster, own = FALSE) {
       stats::setNames(about[ranks], names[ranks])
     },
     open = function(key, setup, places) {
-      open_all <- function(nodes, setup) call_all(nodes, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
+      open_all <- function(nodes, setup) {
+        call_all(nodes, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
+      }
       shared <<- setup_by_file(key, setup, hosts[ranks])
       hellos <- open_all(ranks[shared$whose], shared$setup)
       # Workers that cannot see the file get its contents in a message.
       blind <- Filter(function(i) i %in% there() && (is.null(hellos[[i]]) || isFALSE(hellos[[i]])), ranks)
       hellos[blind] <- open_all(blind, setup)[blind]
       for (i in there()) {
-        if (is_text(hellos[[i]])) abort_cluster(sprintf("%s cannot start (%s)", names[i], hellos[[i]]), "fix this on the worker, or leave the worker out")
+        if (is_text(hellos[[i]])) {
+          abort_cluster(
+            sprintf("%s cannot start (%s)", names[i], hellos[[i]]),
+            "fix this on the worker, or leave the worker out"
+          )
+        }
         if (!is.raw(hellos[[i]])) lose(i, unreadable)
       }
       go_on()
@@ -200,7 +254,9 @@ node_workers <- function(cluster, own = FALSE) {
       if (own || is.null(key)) {
         return()
       }
-      for (i in there()) call_node(i, "rank_close", list(key))
+      for (i in there()) {
+        call_node(i, "rank_close", list(key))
+      }
       began <- now()
       patience <- if (finished) min(most_grace, max(grace, 2 * owed$slowest())) else most_grace
       told <- pressed <- FALSE
@@ -209,22 +265,33 @@ node_workers <- function(cluster, own = FALSE) {
           arrived(0.1)
           if (!told && now() - began > 2 && length(late())) {
             told <- TRUE
-            tell("cluster", sprintf(
-              "Waiting up to %g s for workers to finish their last piece: %s. Press Ctrl-C to stop waiting.", ceiling(patience), toString(names[late()])
-            ), worker = late())
+            tell(
+              "cluster",
+              sprintf(
+                "Waiting up to %g s for workers to finish their last piece: %s. Press Ctrl-C to stop waiting.",
+                ceiling(patience),
+                toString(names[late()])
+              ),
+              worker = late()
+            )
           }
         },
         interrupt = function(e) pressed <<- TRUE
       )
       if (length(slow <- late())) {
-        tell("cluster", sprintf(
-          "Workers that are still busy: %s. %s", toString(names[slow]),
-          if (cut_off(slow)) {
-            "Their connections were closed, so that no other call receives their late answers. Restart these workers."
-          } else {
-            "Do not use the cluster until they are done, or restart it."
-          }
-        ), worker = slow)
+        tell(
+          "cluster",
+          sprintf(
+            "Workers that are still busy: %s. %s",
+            toString(names[slow]),
+            if (cut_off(slow)) {
+              "Their connections were closed, so that no other call receives their late answers. Restart these workers."
+            } else {
+              "Do not use the cluster until they are done, or restart it."
+            }
+          ),
+          worker = slow
+        )
       }
       if (pressed && finished) interrupt()
     },
@@ -235,10 +302,13 @@ node_workers <- function(cluster, own = FALSE) {
 }
 
 # Keeps the answers that workers owe, and why workers are gone. `now()`: the time in seconds. Returns
-# - call(i, tag), which notes a call of worker i, and settle(i, tag), which notes its answer and returns whether it was owed. An answer settles all earlier calls;
-# - lose(i, reason), which notes that worker i is gone, with the first reason, and why(), the reasons, NA for workers that are there;
+# - call(i, tag), which notes a call of worker i, and settle(i, tag), which notes its answer and returns whether it was
+#   owed. An answer settles all earlier calls;
+# - lose(i, reason), which notes that worker i is gone, with the first reason, and why(), the reasons, NA for workers
+#   that are there;
 # - any_lost(), whether a worker was lost since the last take_lost(), and take_lost(), these workers;
-# - late(), the workers that owe an answer, and overdue(seconds), those that have been silent for longer than this since they were called or last answered;
+# - late(), the workers that owe an answer, and overdue(seconds), those that have been silent for longer than this since
+#   they were called or last answered;
 # - slowest(), the longest time that an answer took since forget_slowest().
 owed_answers <- function(count, now) {
   owed <- vector("list", count)
@@ -249,7 +319,9 @@ owed_answers <- function(count, now) {
   late <- function() which(lengths(owed) > 0L)
   list(
     call = function(i, tag) {
-      if (!length(owed[[i]])) since[i] <<- now()
+      if (!length(owed[[i]])) {
+        since[i] <<- now()
+      }
       owed[[i]] <<- c(owed[[i]], tag)
     },
     settle = function(i, tag) {
@@ -283,13 +355,16 @@ owed_answers <- function(count, now) {
   )
 }
 
-# Makes sockets send small messages at once. Otherwise the system may hold them back until earlier ones are confirmed (Nagle 1984), which takes 40 ms. For a
-# cluster that somebody else made, the ports of its connections identify the sockets. Other sockets with the same port are not harmed.
+# Makes sockets send small messages at once. Otherwise the system may hold them back until earlier ones are confirmed
+# (Nagle 1984), which takes 40 ms. For a cluster that somebody else made, the ports of its connections identify the
+# sockets. Other sockets with the same port are not harmed.
 no_delay_of <- function(connections) {
   said <- vapply(connections, function(con) tryCatch(summary(con)$description, error = function(e) ""), "")
   ports <- suppressWarnings(as.integer(sub(".*:", "", said)))
   ports <- unique(ports[!is.na(ports)])
-  if (length(ports)) rust_no_delay(ports)
+  if (length(ports)) {
+    rust_no_delay(ports)
+  }
   invisible()
 }
 
@@ -324,18 +399,22 @@ is_open <- function(node) {
   !is.null(found) && identical(attr(found, "conn_id"), attr(node$con, "conn_id"))
 }
 
-# Closes a connection and blocks its number. R identifies connections by number and reuses the lowest free one, so a cluster that still has the closed
-# connection would write to the next one opened.
+# Closes a connection and blocks its number. R identifies connections by number and reuses the lowest free one, so a
+# cluster that still has the closed connection would write to the next one opened.
 retire <- function(con) {
   number <- as.integer(con)
   close(con)
   others <- list()
   repeat {
     one <- rawConnection(raw())
-    if (as.integer(one) >= number) break
+    if (as.integer(one) >= number) {
+      break
+    }
     others <- c(others, list(one))
   }
-  for (other in others) close(other)
+  for (other in others) {
+    close(other)
+  }
   session$retired <- c(session$retired, list(one))
 }
 
@@ -351,7 +430,8 @@ text_of <- function(value) {
 # Represents the answer of a node whose connection has failed.
 gone_for <- function(why) structure(list(why = why), class = "pcgpu_gone")
 
-# Runs code that reads from a node or writes to it, with an error if the connection is silent for this many seconds in the middle.
+# Runs code that reads from a node or writes to it, with an error if the connection is silent for this many seconds in
+# the middle.
 within_seconds <- function(node, seconds, code) {
   if (is_socket_node(node)) {
     before <- socketTimeout(node$con)
@@ -361,8 +441,9 @@ within_seconds <- function(node, seconds, code) {
   code
 }
 
-# Returns a function that waits for answers of the nodes, for a limited time if the cluster supports that: list(list(rank, value), ...). half(i) is called if
-# Ctrl-C leaves half a message of node i unread, because its rest would be taken for the next message.
+# Returns a function that waits for answers of the nodes, for a limited time if the cluster supports that:
+# list(list(rank, value), ...). half(i) is called if Ctrl-C leaves half a message of node i unread, because its rest
+# would be taken for the next message.
 node_reader <- function(cluster, half) {
   if (is_own_node(cluster[[1L]])) {
     return(function(seconds, open) read_own(cluster, seconds, open))
@@ -372,7 +453,9 @@ node_reader <- function(cluster, half) {
   from <- function(i) {
     is_whole <- FALSE
     on.exit(if (!is_whole) half(i))
-    value <- tryCatch(within_seconds(cluster[[i]], gap, receive(cluster[[i]])), error = function(e) gone_for(conditionMessage(e)))
+    value <- tryCatch(within_seconds(cluster[[i]], gap, receive(cluster[[i]])), error = function(e) {
+      gone_for(conditionMessage(e))
+    })
     is_whole <- TRUE
     list(rank = i, value = value)
   }

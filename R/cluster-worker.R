@@ -6,15 +6,16 @@ rank_about <- function() {
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
 }
 
-# Begins a task. Returns the worker's first message, raw, or FALSE if it cannot read the file of the data. `place`: its number among the workers on its host,
-# and how many these are.
+# Begins a task. Returns the worker's first message, raw, or FALSE if it cannot read the file of the data. `place`: its
+# number among the workers on its host, and how many these are.
 rank_open <- function(key, setup, place) {
   leave_world()
   # FALSE asks for the data in a message.
   if (inherits(setup, "pcgpu_setup_file") && is.null(setup <- read_setup(setup))) {
     return(FALSE)
   }
-  opened <- switch(setup$what,
+  opened <- switch(
+    setup$what,
     search = search_rank(setup, place),
     features = features_rank(setup, place),
     # These workers answer in R.
@@ -64,8 +65,8 @@ rank_gpu <- function(device, wanted, place) {
   device
 }
 
-# Attaches packages and puts objects into the workspace, as on the driver. A missing package is not an error here: the test that needs it will fail. Returns a
-# function that restores everything, also the random numbers.
+# Attaches packages and puts objects into the workspace, as on the driver. A missing package is not an error here: the
+# test that needs it will fail. Returns a function that restores everything, also the random numbers.
 enter_world <- function(world) {
   back <- random_state()
   attached <- search()
@@ -74,11 +75,17 @@ enter_world <- function(world) {
   for (package in setdiff(world$packages, .packages())) {
     suppressWarnings(suppressPackageStartupMessages(require(package, character.only = TRUE, quietly = TRUE)))
   }
-  for (name in objects) assign(name, world$objects[[name]], envir = globalenv())
+  for (name in objects) {
+    assign(name, world$objects[[name]], envir = globalenv())
+  }
   function() {
     rm(list = intersect(objects, ls(globalenv(), all.names = TRUE)), envir = globalenv())
-    for (name in names(had)) assign(name, had[[name]], envir = globalenv())
-    for (place in setdiff(grep("^package:", search(), value = TRUE), attached)) try(detach(place, character.only = TRUE), silent = TRUE)
+    for (name in names(had)) {
+      assign(name, had[[name]], envir = globalenv())
+    }
+    for (place in setdiff(grep("^package:", search(), value = TRUE), attached)) {
+      try(detach(place, character.only = TRUE), silent = TRUE)
+    }
     back()
   }
 }
@@ -99,7 +106,10 @@ rank_answer <- function(key, message) {
     return(rank(message))
   }
   with_said(tryCatch(check_rust(rust_rank_answer(rank, message)), pcgpu_error_test = function(e) {
-    structure(list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S, parent = e$parent), class = "pcgpu_rank_condition")
+    structure(
+      list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S, parent = e$parent),
+      class = "pcgpu_rank_condition"
+    )
   }))
 }
 
@@ -109,7 +119,8 @@ rank_close <- function(key) {
   invisible()
 }
 
-# Returns a test that draws random numbers from its own stream, so that the answer depends on the seed alone, not on the worker or the time.
+# Returns a test that draws random numbers from its own stream, so that the answer depends on the seed alone, not on the
+# worker or the time.
 with_own_stream <- function(fun, seed) {
   force(fun)
   function(x, y, S) {
@@ -117,13 +128,15 @@ with_own_stream <- function(fun, seed) {
     stream <- c(10407L, check_rust(rust_test_stream(seed, x, y, as.integer(S))))
     assign(".Random.seed", stream, envir = globalenv())
     p <- noting(fun(x, y, S))
-    if (!identical(get0(".Random.seed", globalenv(), inherits = FALSE), stream)) session$drew <- TRUE
+    if (!identical(get0(".Random.seed", globalenv(), inherits = FALSE), stream)) {
+      session$drew <- TRUE
+    }
     p
   }
 }
 
-# Collects warnings and messages of tests that are R functions on workers, and whether these tests drew random numbers. They come as an attribute of the
-# worker's next answer, and are repeated at the end of the call.
+# Collects warnings and messages of tests that are R functions on workers, and whether these tests drew random numbers.
+# They come as an attribute of the worker's next answer, and are repeated at the end of the call.
 
 # The most different conditions that are kept, the number of R's own warnings.
 most_said <- 50L
@@ -135,7 +148,10 @@ noting <- function(test) {
 
 note_condition <- function(condition) {
   # Drops the further fields of other packages' conditions, which may be large.
-  kept <- structure(class = class(condition), list(message = conditionMessage(condition), call = conditionCall(condition)))
+  kept <- structure(
+    class = class(condition),
+    list(message = conditionMessage(condition), call = conditionCall(condition))
+  )
   session$said <- add_said(session$said, list(list(condition = kept, count = 1)))
   tryInvokeRestart(if (inherits(condition, "message")) "muffleMessage" else "muffleWarning")
 }
@@ -158,7 +174,8 @@ with_said <- function(answer) {
   answer
 }
 
-# Collects the conditions on the driver: list(hear, sound). sound() signals each once, and advances the session's random numbers if a test drew any.
+# Collects the conditions on the driver: list(hear, sound). sound() signals each once, and advances the session's random
+# numbers if a test drew any.
 new_ear <- function() {
   heard <- list()
   drew <- FALSE
@@ -168,8 +185,12 @@ new_ear <- function() {
       drew <<- drew || isTRUE(said$drew)
     },
     sound = function() {
-      if (drew) sample.int(.Machine$integer.max, 1L)
-      for (one in heard) signal_again(one$condition, one$count)
+      if (drew) {
+        sample.int(.Machine$integer.max, 1L)
+      }
+      for (one in heard) {
+        signal_again(one$condition, one$count)
+      }
     }
   )
 }
@@ -181,7 +202,8 @@ signal_again <- function(condition, count) {
   text <- sprintf("%s (`indepTest` on workers, %s)", text, if (count == 1) "once" else sprintf("%.0f times", count))
   ours <- if (is_message) c("pcgpu_message_test", "pcgpu_message") else c("pcgpu_warning_test", "pcgpu_warning")
   again <- structure(
-    class = c(ours, class(condition)), list(message = if (is_message) paste0(text, "\n") else text, call = conditionCall(condition), count = count)
+    class = c(ours, class(condition)),
+    list(message = if (is_message) paste0(text, "\n") else text, call = conditionCall(condition), count = count)
   )
   if (is_message) message(again) else warning(again)
 }

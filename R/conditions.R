@@ -10,10 +10,16 @@ abort <- function(kind, message, ..., class = character(), call = user_call()) {
 }
 
 # Raises the error for a bad argument. The message reads "`argument` is IS: HINT", "`argument` has HAS: HINT" or
-# "`argument` needs NEEDS: HINT". By default IS describes the value. `pcalg` is pcalg's own sentence for the same mistake.
-# It comes first and word for word, because scripts match on it.
+# "`argument` needs NEEDS: HINT". By default IS describes the value. `pcalg` is pcalg's own sentence for the same
+# mistake. It comes first and word for word, because scripts match on it.
 abort_argument <- function(argument, value, hint, is = describe(value), has = NULL, needs = NULL, pcalg = NULL) {
-  wrong <- if (!is.null(needs)) paste("needs", needs) else if (!is.null(has)) paste("has", has) else paste("is", is)
+  wrong <- if (!is.null(needs)) {
+    paste("needs", needs)
+  } else if (!is.null(has)) {
+    paste("has", has)
+  } else {
+    paste("is", is)
+  }
   said <- paste0("`", argument, "` ", wrong, ": ", hint)
   abort("argument", paste(c(pcalg, said), collapse = "\n"), argument = argument, value = value, hint = hint)
 }
@@ -47,7 +53,12 @@ describe <- function(value) {
     return(sprintf("a data frame with %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }
   if (length(dim(value)) == 2L) {
-    return(sprintf("a %d x %d %s matrix", nrow(value), ncol(value), if (isS4(value)) class(value)[1L] else typeof(value)))
+    return(sprintf(
+      "a %d x %d %s matrix",
+      nrow(value),
+      ncol(value),
+      if (isS4(value)) class(value)[1L] else typeof(value)
+    ))
   }
   if (isS4(value) || is.environment(value) || is.list(value) && is.object(value)) {
     return(paste("an object of class", class(value)[1L]))
@@ -76,26 +87,37 @@ enumerate <- function(words, most = 6L) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-# Returns a result of Rust, or raises the error that Rust reports. Rust returns errors as list(error = list(class, message,
-# ...)), because R's C-level error() treats its text as a format string, in which a "%" is undefined behaviour.
+# Returns a result of Rust, or raises the error that Rust reports. Rust returns errors as list(error = list(class,
+# message, ...)), because R's C-level error() treats its text as a format string, in which a "%" is undefined behaviour.
 check_rust <- function(result) {
   failure <- if (is.list(result)) result$error
   if (is.null(failure)) {
     return(result)
   }
   if (failure$class == "unwind") {
-    # R code that Rust called jumped out of it (an error, a caught condition). Rust has cleaned up; now the jump continues.
+    # R code that Rust called jumped out of it (an error, a caught condition). Rust has cleaned up; now the jump
+    # continues.
     rust_continue_unwind(failure$token)
   }
   if (failure$class == "condition") {
-    stop_r_error(failure$condition, "a vector that R kept in compact form, such as 1:n,", "give R more memory, or drop variables or samples")
+    stop_r_error(
+      failure$condition,
+      "a vector that R kept in compact form, such as 1:n,",
+      "give R more memory, or drop variables or samples"
+    )
   }
   if (failure$class == "interrupt") {
     interrupt()
   }
   fields <- failure[setdiff(names(failure), c("class", "message"))]
   # `quote` prevents do.call() from evaluating the call again.
-  kind <- if (is_device_failure(failure)) c(failure$class, "device") else if (is_file_failure(failure)) c(failure$class, "file") else failure$class
+  kind <- if (is_device_failure(failure)) {
+    c(failure$class, "device")
+  } else if (is_file_failure(failure)) {
+    c(failure$class, "file")
+  } else {
+    failure$class
+  }
   do.call(abort, c(list(kind, failure$message), fields, list(call = user_call())), quote = TRUE)
 }
 
@@ -103,15 +125,24 @@ is_file_failure <- function(failure) startsWith(failure$class, "file_")
 
 # Evaluates code that makes a result of class pcAlgo. Failed allocations of R become errors of the class that ours have.
 with_room_for_pcalgo <- function(make) {
-  with_room(make, "a result of class pcAlgo, with its p x p matrices and lists,", "give R more memory, or use `result = \"compact\"`")
+  with_room(
+    make,
+    "a result of class pcAlgo, with its p x p matrices and lists,",
+    "give R more memory, or use `result = \"compact\"`"
+  )
 }
 
 # Evaluates code that reads data. Failed allocations of R become errors of the class that ours have.
 with_room_for_data <- function(make) {
-  with_room(make, "a copy of the data, which R makes while it reads them,", "give R more memory, or drop variables or samples")
+  with_room(
+    make,
+    "a copy of the data, which R makes while it reads them,",
+    "give R more memory, or drop variables or samples"
+  )
 }
 
-# what: the object that takes the memory. hint: the remedy. A calling handler would not do: it would lack the memory, too.
+# what: the object that takes the memory. hint: the remedy. A calling handler would not do: it would lack the memory,
+# too.
 with_room <- function(make, what, hint) {
   call <- user_call()
   tryCatch(make, simpleError = function(e) stop_r_error(e, what, hint, call))
@@ -119,20 +150,32 @@ with_room <- function(make, what, hint) {
 
 # Raises R's own error again, or an error of class `memory` if R ran out of memory.
 stop_r_error <- function(e, what, hint, call = user_call()) {
-  if (!is_out_of_memory(e)) stop(e)
-  abort("memory", sprintf("not enough memory: %s needs more than there is (%s); %s", what, conditionMessage(e), hint), what = what, hint = hint, call = call)
+  if (!is_out_of_memory(e)) {
+    stop(e)
+  }
+  abort(
+    "memory",
+    sprintf("not enough memory: %s needs more than there is (%s); %s", what, conditionMessage(e), hint),
+    what = what,
+    hint = hint,
+    call = call
+  )
 }
 
 # Decides by R's message, in the session's language.
 is_out_of_memory <- function(e) {
   said <- c(
-    paste("cannot allocate vector of size", c("%0.1f Gb", "%0.1f Mb", "%0.f Kb")), "cannot allocate memory block of size %0.1f Gb",
-    "memory exhausted (limit reached?)", "vector memory exhausted (limit reached?)", "vector memory limit of %0.1f Gb reached"
+    paste("cannot allocate vector of size", c("%0.1f Gb", "%0.1f Mb", "%0.f Kb")),
+    "cannot allocate memory block of size %0.1f Gb",
+    "memory exhausted (limit reached?)",
+    "vector memory exhausted (limit reached?)",
+    "vector memory limit of %0.1f Gb reached"
   )
   any(startsWith(conditionMessage(e), sub("%.*", "", c(said, gettext(said, domain = "R")))))
 }
 
-# Stops as Ctrl-C in R code does: tryCatch(interrupt = ) catches it, otherwise R returns to the top level without a message.
+# Stops as Ctrl-C in R code does: tryCatch(interrupt = ) catches it, otherwise R returns to the top level without a
+# message.
 interrupt <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
   invokeRestart("abort")
@@ -140,11 +183,19 @@ interrupt <- function() {
 
 of_bioconductor <- c("Biobase", "BiocParallel", "DelayedArray", "Rgraphviz", "SummarizedExperiment")
 
-# Returns the value of a user's function. Its errors name the argument that holds the function; our own errors pass unchanged.
+# Returns the value of a user's function. Its errors name the argument that holds the function; our own errors pass
+# unchanged.
 of_function <- function(argument, value) {
   tryCatch(value, error = function(e) {
-    if (inherits(e, "pcgpu_error")) stop(e)
-    abort("argument", sprintf("`%s` failed with an error: %s", argument, conditionMessage(e)), argument = argument, parent = e)
+    if (inherits(e, "pcgpu_error")) {
+      stop(e)
+    }
+    abort(
+      "argument",
+      sprintf("`%s` failed with an error: %s", argument, conditionMessage(e)),
+      argument = argument,
+      parent = e
+    )
   })
 }
 
@@ -172,10 +223,18 @@ tell <- function(kind, message, ...) {
   ))
 }
 
-# Evaluates `value`, and turns an error about one of the arguments `named` into one about `argument`. `again` writes its message again.
-about <- function(argument, value, named = "x", again = function(said) sub(paste0("`", named, "`"), paste0("`", argument, "`"), said, fixed = TRUE)) {
+# Evaluates `value`, and turns an error about one of the arguments `named` into one about `argument`. `again` writes its
+# message again.
+about <- function(
+  argument,
+  value,
+  named = "x",
+  again = function(said) sub(paste0("`", named, "`"), paste0("`", argument, "`"), said, fixed = TRUE)
+) {
   tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!isTRUE(e$argument %in% named)) stop(e)
+    if (!isTRUE(e$argument %in% named)) {
+      stop(e)
+    }
     abort("argument", again(conditionMessage(e)), argument = argument, value = e$value, hint = e$hint)
   })
 }
@@ -183,8 +242,12 @@ about <- function(argument, value, named = "x", again = function(said) sub(paste
 # Stops for the first argument that was left out. `missing` says by name whether an argument was, `hint` what to pass.
 check_given <- function(missing, hint) {
   for (argument in names(missing)[unlist(missing)]) {
-    abort_argument(argument, NULL, hint[[argument]],
-      is = "missing", pcalg = sprintf("argument \"%s\" is missing, with no default", argument)
+    abort_argument(
+      argument,
+      NULL,
+      hint[[argument]],
+      is = "missing",
+      pcalg = sprintf("argument \"%s\" is missing, with no default", argument)
     )
   }
 }
@@ -204,5 +267,10 @@ column_for_each <- function(p, given) sprintf("a column for each of the %d varia
 
 counted <- function(count, one, many = paste0(one, "s")) paste(in_words(count), if (count == 1) one else many)
 
-# Prints lines no wider than the console, and indents continuation lines. Errors, warnings and messages stay on one line, because scripts match on them.
-say_lines <- function(...) for (line in c(...)) cat(strwrap(line, getOption("width"), exdent = 2L), sep = "\n")
+# Prints lines no wider than the console, and indents continuation lines. Errors, warnings and messages stay on one
+# line, because scripts match on them.
+say_lines <- function(...) {
+  for (line in c(...)) {
+    cat(strwrap(line, getOption("width"), exdent = 2L), sep = "\n")
+  }
+}

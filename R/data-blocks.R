@@ -1,34 +1,48 @@
-# Data that are not an ordinary matrix or data frame, by kind. They are read one block at a time. A new kind is an entry of `row_sources` and a line in
-# the help page of suff_gauss(). Parts of an entry:
+# Data that are not an ordinary matrix or data frame, by kind. They are read one block at a time. A new kind is an entry
+# of `row_sources` and a line in the help page of suff_gauss(). Parts of an entry:
 # - `is(x)`: returns whether data are of this kind;
 # - `once`: whether R code of another package or of the user reads them. They are then read once, for moments;
 # - `package`, `name`: the package that reads them, and what an error calls them;
 # - `check(x, argument)`: stops if they cannot be read;
 # - `whole(x, argument)`: returns all of them as an ordinary matrix, `as.matrix(x)` without this part;
-# - `bytes()`, `chunk(x)`: the bytes of a block, `block_bytes` without this part, and the rows and columns of a chunk of the storage;
+# - `bytes()`, `chunk(x)`: the bytes of a block, `block_bytes` without this part, and the rows and columns of a chunk of
+#   the storage;
 # - `blocks(x, shape)`: returns a function of a block's number that reads it.
 row_sources <- list(
-  list(
-    is = is.function, once = TRUE,
-    whole = function(x, argument) {
-      abort_argument(argument, x, "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows.")
-    }
-  ),
+  list(is = is.function, once = TRUE, whole = function(x, argument) {
+    abort_argument(
+      argument,
+      x,
+      "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows."
+    )
+  }),
   # Bioconductor's, also HDF5Array's.
   list(
-    is = function(x) is_delayed(x), once = TRUE, package = "DelayedArray", name = "DelayedMatrix",
-    bytes = function() DelayedArray::getAutoBlockSize(), chunk = function(x) DelayedArray::chunkdim(x),
+    is = function(x) is_delayed(x),
+    once = TRUE,
+    package = "DelayedArray",
+    name = "DelayedMatrix",
+    bytes = function() DelayedArray::getAutoBlockSize(),
+    chunk = function(x) DelayedArray::chunkdim(x),
     blocks = function(x, shape) {
       grid <- DelayedArray::RegularArrayGrid(dim(x), as.integer(shape))
       function(number) DelayedArray::read_block(x, grid[[number]])
     }
   ),
   list(
-    is = function(x) isS4(x) && methods::is(x, "big.matrix"), once = TRUE, package = "bigmemory", name = "big.matrix",
+    is = function(x) isS4(x) && methods::is(x, "big.matrix"),
+    once = TRUE,
+    package = "bigmemory",
+    name = "big.matrix",
     check = function(x, argument) {
       # In a restored session, the address is no longer valid.
       if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
-        abort_argument(argument, x, "attach it again with bigmemory::attach.big.matrix().", is = "a big.matrix that no longer exists")
+        abort_argument(
+          argument,
+          x,
+          "attach it again with bigmemory::attach.big.matrix().",
+          is = "a big.matrix that no longer exists"
+        )
       }
     },
     whole = function(x, argument) read_part(x, NULL, NULL)
@@ -60,12 +74,17 @@ in_memory <- function(x, argument) {
 # Checks that the data can be read, and that the package for that is installed.
 check_reader <- function(x, argument) {
   source <- row_source(x)
-  if (!is.null(source$package)) need_package(source$package, sprintf("`%s` is a %s and needs the package %s", argument, source$name, source$package))
+  if (!is.null(source$package)) {
+    need_package(
+      source$package,
+      sprintf("`%s` is a %s and needs the package %s", argument, source$name, source$package)
+    )
+  }
   if (!is.null(source$check)) source$check(x, argument)
 }
 
-# Returns the numbers of rows and columns of a block. whole: what a block has completely, "rows" (all columns of some rows), "columns", or "neither".
-# Blocks have whole chunks of the storage if these are known and fit.
+# Returns the numbers of rows and columns of a block. whole: what a block has completely, "rows" (all columns of some
+# rows), "columns", or "neither". Blocks have whole chunks of the storage if these are known and fit.
 block_shape <- function(x, whole) {
   size <- as.double(dim(x))
   source <- row_source(x)
@@ -74,7 +93,9 @@ block_shape <- function(x, whole) {
   chunk <- pmin(as.double(chunk %||% c(1, 1)), size)
   fitting <- function(along, across) {
     count <- max(1, floor(bytes / (8 * across)))
-    if (count > chunk[along]) count <- count - count %% chunk[along]
+    if (count > chunk[along]) {
+      count <- count - count %% chunk[along]
+    }
     min(count, size[along])
   }
   if (whole == "rows") {
@@ -84,8 +105,9 @@ block_shape <- function(x, whole) {
   if (whole == "columns" || columns >= chunk[2L]) c(size[1L], columns) else c(fitting(1L, chunk[2L]), chunk[2L])
 }
 
-# Calls visit(block, row, column) for each block of a matrix, with the block as an ordinary matrix and its offsets. `bar` shows the proportion read.
-# A function's blocks have all columns. logical: whether blocks may be logical matrices.
+# Calls visit(block, row, column) for each block of a matrix, with the block as an ordinary matrix and its offsets.
+# `bar` shows the proportion read. A function's blocks have all columns. logical: whether blocks may be logical
+# matrices.
 each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   if (is.function(x)) {
     return(each_block_of_function(x, visit, argument))
@@ -95,11 +117,14 @@ each_block <- function(x, whole, bar, visit, argument = "x", logical = FALSE) {
   size <- dim(x)
   across <- ceiling(size / shape)
   offset <- function(number) c((number - 1) %% across[1L], (number - 1) %/% across[1L]) * shape
-  blocks <- row_source(x)$blocks %||% function(x, shape) function(number) {
-    first <- offset(number)
-    last <- pmin(first + shape, size)
-    read_part(x, (first[1L] + 1):last[1L], (first[2L] + 1):last[2L])
-  }
+  blocks <- row_source(x)$blocks %||%
+    function(x, shape) {
+      function(number) {
+        first <- offset(number)
+        last <- pmin(first + shape, size)
+        read_part(x, (first[1L] + 1):last[1L], (first[2L] + 1):last[2L])
+      }
+    }
   read <- blocks(x, shape)
   for (number in seq_len(prod(across))) {
     visit(plain_block(read(number), argument, logical), offset(number)[1L], offset(number)[2L])
@@ -112,7 +137,11 @@ read_part <- function(x, rows, columns) {
   rows <- rows %||% seq_len(nrow(x))
   columns <- columns %||% seq_len(ncol(x))
   # The class's package has the methods of `[`, and is loaded.
-  part <- if (length(rows) == nrow(x)) x[, columns, drop = FALSE] else if (length(columns) == ncol(x)) x[rows, , drop = FALSE] else {
+  part <- if (length(rows) == nrow(x)) {
+    x[, columns, drop = FALSE]
+  } else if (length(columns) == ncol(x)) {
+    x[rows, , drop = FALSE]
+  } else {
     x[rows, columns, drop = FALSE]
   }
   as.matrix(part)
@@ -124,21 +153,34 @@ each_block_of_function <- function(x, visit, argument) {
   known <- NULL
   while (!is.null(block <- x())) {
     block <- plain_block(block, argument)
-    if (is.null(known)) known <- list(p = ncol(block), names = colnames(block))
-    if (ncol(block) != known$p || !identical(colnames(block), known$names)) {
-      abort_argument(argument, x, "each block must have the same columns in the same order.", has = sprintf(
-        "returned a block with %s%s after one with %d", counted(ncol(block), "column"),
-        if (ncol(block) == known$p) " and other names" else "", known$p
-      ))
+    if (is.null(known)) {
+      known <- list(p = ncol(block), names = colnames(block))
     }
-    if (nrow(block) > 0L) visit(block, row, 0)
+    if (ncol(block) != known$p || !identical(colnames(block), known$names)) {
+      abort_argument(
+        argument,
+        x,
+        "each block must have the same columns in the same order.",
+        has = sprintf(
+          "returned a block with %s%s after one with %d",
+          counted(ncol(block), "column"),
+          if (ncol(block) == known$p) " and other names" else "",
+          known$p
+        )
+      )
+    }
+    if (nrow(block) > 0L) {
+      visit(block, row, 0)
+    }
     row <- row + nrow(block)
   }
 }
 
 # Returns a block as a numeric matrix or data frame.
 plain_block <- function(block, argument, logical = FALSE) {
-  if (isS4(block) && methods::is(block, "Matrix")) block <- as.matrix(block)
+  if (isS4(block) && methods::is(block, "Matrix")) {
+    block <- as.matrix(block)
+  }
   block <- if (is.data.frame(block)) plain_columns(block, argument) else plain_integer64(block, argument)
   if (logical && is.matrix(block) && is.logical(block)) block else check_table(block, argument)
 }

@@ -1,7 +1,7 @@
 # The columns of a table: what their classes mean, and columns that may mean something else than they seem to.
 
-# Returns a data frame whose columns are bare numbers, logicals, text or factors. The methods of a column's class for is.na() and as.numeric()
-# determine its values. A matrix inside a column becomes one column for each of its own.
+# Returns a data frame whose columns are bare numbers, logicals, text or factors. The methods of a column's class for
+# is.na() and as.numeric() determine its values. A matrix inside a column becomes one column for each of its own.
 plain_columns <- function(x, argument) {
   attributes(x) <- list(names = attr(x, "names"), row.names = .row_names_info(x, 0L), class = "data.frame")
   is_plain <- function(column) is_value(column) && is.null(dim(column)) && (!is.object(column) || is.factor(column))
@@ -12,13 +12,26 @@ plain_columns <- function(x, argument) {
     refused <- vapply(bare, is.null, NA)
     if (any(refused)) {
       classes <- vapply(x[odd][refused], function(column) class(column)[1L], "")
-      abort_argument(argument, x, "convert them to numbers or factors, or drop them.",
-        has = paste("columns that are not numbers, factors, logicals or text,", enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L))
+      abort_argument(
+        argument,
+        x,
+        "convert them to numbers or factors, or drop them.",
+        has = paste(
+          "columns that are not numbers, factors, logicals or text,",
+          enumerate(sprintf("%s (%s)", names(x)[odd][refused], classes), 3L)
+        )
       )
     }
     x[odd] <- bare
     if (any(dates)) {
-      tell("dates", sprintf("dates and times are converted to numbers (days, or seconds for times of day) in %s.", column_names(x, dates)), columns = unname(which(dates)))
+      tell(
+        "dates",
+        sprintf(
+          "dates and times are converted to numbers (days, or seconds for times of day) in %s.",
+          column_names(x, dates)
+        ),
+        columns = unname(which(dates))
+      )
     }
     wide <- vapply(x, function(column) !is.null(dim(column)), NA)
     if (any(wide)) x <- spread_matrices(x, wide)
@@ -35,19 +48,28 @@ is_date <- function(column) inherits(column, c("Date", "POSIXt", "yearmon", "yea
 # Packages for classes that R's own as.numeric() and is.na() would read wrongly. An S4 class names its package.
 packages_of_classes <- c(integer64 = "bit64", haven_labelled_spss = "haven")
 
-# Returns a column, or the values of a matrix, without its class: the result of as.numeric(), as.logical() or as.character(), and NA where is.na()
-# is TRUE. Returns NULL for anything else.
+# Returns a column, or the values of a matrix, without its class: the result of as.numeric(), as.logical() or
+# as.character(), and NA where is.na() is TRUE. Returns NULL for anything else.
 plain_column <- function(column, argument) {
-  if (inherits(column, "AsIs")) class(column) <- setdiff(class(column), "AsIs")
+  if (inherits(column, "AsIs")) {
+    class(column) <- setdiff(class(column), "AsIs")
+  }
   # Labelled values are read as those values, with or without the package haven.
-  if (inherits(column, "haven_labelled") && !inherits(column, "haven_labelled_spss")) column <- as.vector(unclass(column))
+  if (inherits(column, "haven_labelled") && !inherits(column, "haven_labelled_spss")) {
+    column <- as.vector(unclass(column))
+  }
   if (is.factor(column)) {
     return(column)
   }
-  if (inherits(column, "POSIXlt")) column <- as.POSIXct(column)
+  if (inherits(column, "POSIXlt")) {
+    column <- as.POSIXct(column)
+  }
   package <- c(packages_of_classes[class(column)], attr(class(column), "package"))
   for (needed in package[!is.na(package)]) {
-    need_package(needed, sprintf("`%s` has values of the class %s of the package %s", argument, class(column)[1L], needed))
+    need_package(
+      needed,
+      sprintf("`%s` has values of the class %s of the package %s", argument, class(column)[1L], needed)
+    )
   }
   if (inherits(column, "integer64")) {
     return(plain_integer64(column, argument))
@@ -56,15 +78,26 @@ plain_column <- function(column, argument) {
     return(if (is_value(column) && !is.object(column)) column)
   }
   of <- unclass(column)
-  as <- if (!is.atomic(column)) NULL else if (is.character(of)) as.character else if (is.logical(of)) as.logical else if (is.numeric(of) || isS4(column)) as.numeric
+  as <- if (!is.atomic(column)) {
+    NULL
+  } else if (is.character(of)) {
+    as.character
+  } else if (is.logical(of)) {
+    as.logical
+  } else if (is.numeric(of) || isS4(column)) {
+    as.numeric
+  }
   if (is.null(as)) {
     return(NULL)
   }
-  tryCatch({
-    bare <- as.vector(as(column))
-    missing <- as.vector(is.na(column))
-    if (length(bare) == NROW(column) && length(missing) == length(bare)) replace(bare, missing, NA)
-  }, error = function(e) NULL)
+  tryCatch(
+    {
+      bare <- as.vector(as(column))
+      missing <- as.vector(is.na(column))
+      if (length(bare) == NROW(column) && length(missing) == length(bare)) replace(bare, missing, NA)
+    },
+    error = function(e) NULL
+  )
 }
 
 # Turns the columns of matrices into separate columns, with the names that as.matrix() would give them.
@@ -75,12 +108,16 @@ spread_matrices <- function(x, wide) {
       return(stats::setNames(list(column), names(x)[j]))
     }
     of <- if (ncol(column)) lapply(seq_len(ncol(column)), function(k) as.vector(column[, k])) else list()
-    stats::setNames(of, paste(rep(names(x)[j], length(of)), colnames(column) %||% seq_along(of), sep = ".", recycle0 = TRUE))
+    stats::setNames(
+      of,
+      paste(rep(names(x)[j], length(of)), colnames(column) %||% seq_along(of), sep = ".", recycle0 = TRUE)
+    )
   })
   structure(do.call(c, parts), row.names = attr(x, "row.names"), class = "data.frame")
 }
 
-# Makes NaN missing in a factor; factor() makes a level of it. A level "NaN" among levels that are not numbers is a word and stays.
+# Makes NaN missing in a factor; factor() makes a level of it. A level "NaN" among levels that are not numbers is a word
+# and stays.
 nan_to_na <- function(column) {
   if (is.factor(column) && "NaN" %in% levels(column)) {
     others <- setdiff(levels(column), c("NaN", NA))
@@ -91,7 +128,8 @@ nan_to_na <- function(column) {
   column
 }
 
-# Converts integer64 to doubles. The package bit64 stores 64-bit integers in the bits of doubles, which R would read as other numbers.
+# Converts integer64 to doubles. The package bit64 stores 64-bit integers in the bits of doubles, which R would read as
+# other numbers.
 plain_integer64 <- function(column, argument) {
   if (is.data.frame(column)) {
     long <- vapply(column, inherits, NA, "integer64")
@@ -104,7 +142,10 @@ plain_integer64 <- function(column, argument) {
   need_package("bit64", sprintf("`%s` has numbers of the class integer64 and needs the package bit64", argument))
   numbers <- suppressWarnings(bit64::as.double.integer64(column))
   if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
-    abort_argument(argument, column, "subtract a constant from them, or convert them to text with as.character().",
+    abort_argument(
+      argument,
+      column,
+      "subtract a constant from them, or convert them to text with as.character().",
       has = "integer64 numbers of 2^53 or more, where R's numbers lose digits"
     )
   }
@@ -116,7 +157,8 @@ plain_integer64 <- function(column, argument) {
 # Text with at most this many different values counts as levels without a warning.
 most_levels_unasked <- 10L
 
-# A number as people write it: with decimal commas, thousands separators, a comparison or currency sign before it, or a unit after it.
+# A number as people write it: with decimal commas, thousands separators, a comparison or currency sign before it, or a
+# unit after it.
 written_number <- "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
 
 written_date <- "^\\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
@@ -161,7 +203,9 @@ is_written_as_numbers <- function(values, is_factor) {
 
 # Warns of text columns, by name, that may not be meant as levels.
 warn_text <- function(x) {
-  if (is.character(x)) x <- as.data.frame(x)
+  if (is.character(x)) {
+    x <- as.data.frame(x)
+  }
   if (!is.data.frame(x)) {
     return(invisible())
   }
@@ -173,17 +217,30 @@ warn_text <- function(x) {
   found[text] <- vapply(x[text], meaning_of_text, "")
   for (why in intersect(c("numbers", "many", "identifier"), found)) {
     which <- found == why
-    warn("levels", switch(why,
-      numbers = paste0(
-        "text that looks like numbers is treated as levels in ", column_names(x, which), " (such as ", dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
-        "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
+    warn(
+      "levels",
+      switch(
+        why,
+        numbers = paste0(
+          "text that looks like numbers is treated as levels in ",
+          column_names(x, which),
+          " (such as ",
+          dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
+          "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
+        ),
+        many = paste0(
+          "more levels than half of the rows in ",
+          column_names(x, which),
+          ": tests have no power for such a column; drop it, merge levels, or convert dates with as.Date()"
+        ),
+        identifier = paste0(
+          "text that differs in every row in ",
+          column_names(x, which),
+          ": it identifies the rows and tests have no power for it; drop it"
+        )
       ),
-      many = paste0(
-        "more levels than half of the rows in ", column_names(x, which),
-        ": tests have no power for such a column; drop it, merge levels, or convert dates with as.Date()"
-      ),
-      identifier = paste0("text that differs in every row in ", column_names(x, which), ": it identifies the rows and tests have no power for it; drop it")
-    ), columns = base::which(which))
+      columns = base::which(which)
+    )
   }
 }
 
@@ -195,7 +252,8 @@ example_of_text <- function(column) {
   utils::head(c(odd, values), 1L)
 }
 
-# Reports numeric columns of few different whole numbers, which are codes as often as counts. `discrete`: the columns that have levels.
+# Reports numeric columns of few different whole numbers, which are codes as often as counts. `discrete`: the columns
+# that have levels.
 tell_if_codes <- function(data, discrete) {
   is_code <- function(values) {
     values <- values[!is.na(values)]
@@ -207,21 +265,34 @@ tell_if_codes <- function(data, discrete) {
     column <- function(j) if (is.matrix(data)) data[seq_len(rows), j] else utils::head(data[[j]], rows)
     few[few] <- vapply(which(few), function(j) is_code(column(j)), NA)
   }
-  few[few] <- vapply(which(few), function(j) {
-    column <- if (is.matrix(data)) data[, j] else data[[j]]
-    any(column != column[1L], na.rm = TRUE)
-  }, NA)
+  few[few] <- vapply(
+    which(few),
+    function(j) {
+      column <- if (is.matrix(data)) data[, j] else data[[j]]
+      any(column != column[1L], na.rm = TRUE)
+    },
+    NA
+  )
   if (any(few)) {
-    tell("codes", paste0(
-      "treated as continuous: ", column_names(data, few), " (whole numbers with at most 10 different values); ",
-      "convert columns that are codes to factors."
-    ), columns = unname(which(few)))
+    tell(
+      "codes",
+      paste0(
+        "treated as continuous: ",
+        column_names(data, few),
+        " (whole numbers with at most 10 different values); ",
+        "convert columns that are codes to factors."
+      ),
+      columns = unname(which(few))
+    )
   }
 }
 
-# Returns a sentence about factors with unused levels, or "". The tests of micd and pcalg count such levels, and ours give the same p-values.
+# Returns a sentence about factors with unused levels, or "". The tests of micd and pcalg count such levels, and ours
+# give the same p-values.
 unused_levels <- function(x) {
-  unused <- if (is.data.frame(x)) vapply(x, function(column) is.factor(column) && any(tabulate(column, nlevels(column)) == 0L), NA)
+  unused <- if (is.data.frame(x)) {
+    vapply(x, function(column) is.factor(column) && any(tabulate(column, nlevels(column)) == 0L), NA)
+  }
   if (!any(unused)) {
     return("")
   }
@@ -243,11 +314,13 @@ numeric_columns <- function(x) {
 
 is_number_column <- function(column) is.numeric(column) && !is.factor(column)
 
-# With more columns, the decomposition would take a good part of the search's time: 1 ms of 10 at 200 columns, 25 of 60 at 500 (two cores).
+# With more columns, the decomposition would take a good part of the search's time: 1 ms of 10 at 200 columns, 25 of 60
+# at 500 (two cores).
 most_columns_for_dependence <- 300L
 
-# Warns of columns, by name, that are linear combinations of others. C: their correlations, from n rows; `columns`: their numbers. A pivoted
-# Cholesky decomposition stops at the rank of C. With n <= p every column is such a combination.
+# Warns of columns, by name, that are linear combinations of others. C: their correlations, from n rows; `columns`:
+# their numbers. A pivoted Cholesky decomposition stops at the rank of C. With n <= p every column is such a
+# combination.
 warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   p <- ncol(C)
   if (p > most_columns_for_dependence || n <= p) {
@@ -265,11 +338,20 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
     sort(pivot[c(free[abs(weights) > 1e-6], j)])
   })
   groups <- joined(sets)
-  said <- vapply(groups, function(group) {
-    spare <- sum(vapply(sets, function(set) all(set %in% group), NA))
-    sprintf("(%s; %d redundant)", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
-  }, "")
-  warn("dependent", sprintf("linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones", enumerate(said, 3L)),
+  said <- vapply(
+    groups,
+    function(group) {
+      spare <- sum(vapply(sets, function(set) all(set %in% group), NA))
+      sprintf("(%s; %d redundant)", enumerate(vapply(group, function(j) column_label(C, j), "")), spare)
+    },
+    ""
+  )
+  warn(
+    "dependent",
+    sprintf(
+      "linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones",
+      enumerate(said, 3L)
+    ),
     columns = lapply(groups, function(group) columns[group])
   )
 }
@@ -284,12 +366,16 @@ joined <- function(sets) {
   groups[order(vapply(groups, `[`, 0L, 1L))]
 }
 
-# Warns in the same way of numeric columns among others, using the rows without missing values. Columns without correlations are reported elsewhere.
+# Warns in the same way of numeric columns among others, using the rows without missing values. Columns without
+# correlations are reported elsewhere.
 warn_dependent_numbers <- function(x, numeric) {
   if (sum(numeric) < 2L || sum(numeric) > most_columns_for_dependence) {
     return(invisible())
   }
   numbers <- x[, numeric, drop = FALSE]
-  suff <- tryCatch(suppressMessages(suff_gauss(numbers, use = "complete.obs", device = "cpu")), pcgpu_error_argument = function(e) NULL)
+  suff <- tryCatch(
+    suppressMessages(suff_gauss(numbers, use = "complete.obs", device = "cpu")),
+    pcgpu_error_argument = function(e) NULL
+  )
   if (!is.null(suff)) warn_dependent(suff$C, suff$n, unname(which(numeric)))
 }

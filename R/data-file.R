@@ -1,12 +1,14 @@
 #' Data in a file that processes share
 #'
-#' Opens a file written by [write_pcgpu_file()] or [suff_gauss()]. The data are not loaded into R: processes map the file into their memory, and
-#' processes on one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()], [select_features()] and searches with kept data read it
-#' in this way. `[` and `as.matrix()` return ordinary matrices of a part or all of it.
+#' Opens a file written by [write_pcgpu_file()] or [suff_gauss()]. The data are not loaded into R: processes map the
+#' file into their memory, and processes on one machine share it there. [suff_gauss()], [suff_discrete()],
+#' [gauss_moments()], [select_features()] and searches with kept data read it in this way. `[` and `as.matrix()` return
+#' ordinary matrices of a part or all of it.
 #'
-#' The object contains the file's path and digest. You can save it, or send it to other processes that see the file under the same path. Readers
-#' compare the digest with that of the file, so a file that was replaced is an error of class `pcgpu_error_file_changed`.
-#' Do not change or truncate the file while a process uses it: as with any mapped file, this can end the process.
+#' The object contains the file's path and digest. You can save it, or send it to other processes that see the file
+#' under the same path. Readers compare the digest with that of the file, so a file that was replaced is an error of
+#' class `pcgpu_error_file_changed`. Do not change or truncate the file while a process uses it: as with any mapped
+#' file, this can end the process.
 #'
 #' # Layout of the file
 #'
@@ -37,13 +39,14 @@
 #' Checksums and digest detect damage, not deliberate changes: they are not cryptographic.
 #'
 #' @param path The file's path.
-#' @param verify Read all numbers and compare them with their checksums? Header, names and checksums are checked in any case.
+#' @param verify Read all numbers and compare them with their checksums? Header, names and checksums are checked in any
+#'   case.
 #' @param x A `pcgpu_file`.
 #' @param i,j Rows and columns, as for a matrix; columns also by name.
 #' @param drop As for a matrix.
 #' @param ... Not used.
-#' @return An object of class `pcgpu_file`, which has `dim()`, `colnames()`, `[`, `as.matrix()` and `print()`. A file that cannot be used is an error
-#'   of class `pcgpu_error_file`, see [pcgpu-package].
+#' @return An object of class `pcgpu_file`, which has `dim()`, `colnames()`, `[`, `as.matrix()` and `print()`. A file
+#'   that cannot be used is an error of class `pcgpu_error_file`, see [pcgpu-package].
 #' @seealso [write_pcgpu_file()]
 #' @examples
 #' path <- tempfile(fileext = ".pcgpu")
@@ -55,7 +58,9 @@
 #' unlink(path)
 #' @export
 pcgpu_file <- function(path, verify = TRUE) {
-  if (is_file(path)) path <- check_object(path, "path")$path
+  if (is_file(path)) {
+    path <- check_object(path, "path")$path
+  }
   check_path(path, "path")
   open_file(path, NULL, check_flag(verify, "verify"))
 }
@@ -78,7 +83,12 @@ new_file <- function(found, path) {
   found$path <- normalizePath(path)
   # Dimensions of R are integers.
   if (found$n > .Machine$integer.max || found$p > .Machine$integer.max) {
-    abort_argument("path", path, "R's matrices have at most 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
+    abort_argument(
+      "path",
+      path,
+      "R's matrices have at most 2^31 - 1 rows and columns.",
+      has = sprintf("%.0f x %.0f numbers", found$n, found$p)
+    )
   }
   structure(found, class = "pcgpu_file")
 }
@@ -112,7 +122,9 @@ dimnames.pcgpu_file <- function(x) {
   columns <- unname(if (missing(j)) all else numbered(j, all, "j"))
   check_dots(list(...), character(), "[.pcgpu_file")
   part <- check_rust(rust_file_read(x, rows, columns))
-  if (!is.null(colnames(x))) colnames(part) <- colnames(x)[columns]
+  if (!is.null(colnames(x))) {
+    colnames(part) <- colnames(x)[columns]
+  }
   if (drop) drop(part) else part
 }
 
@@ -120,7 +132,11 @@ dimnames.pcgpu_file <- function(x) {
 numbered <- function(at, all, argument) {
   places <- if (is.character(at) && is.null(names(all))) NA else unname(all[at])
   if (anyNA(places)) {
-    abort_argument(argument, at, sprintf("use numbers from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
+    abort_argument(
+      argument,
+      at,
+      sprintf("use numbers from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else "")
+    )
   }
   places
 }
@@ -128,7 +144,7 @@ numbered <- function(at, all, argument) {
 #' @exportS3Method as.matrix pcgpu_file
 as.matrix.pcgpu_file <- function(x, ...) {
   check_dots(list(...), character(), "as.matrix.pcgpu_file")
-  x[, , drop = FALSE]
+  x[,, drop = FALSE]
 }
 
 #' @exportS3Method print pcgpu_file
@@ -145,9 +161,9 @@ print.pcgpu_file <- function(x, ...) {
 
 #' Write data to a file that processes share
 #'
-#' Writes a table of numbers, block by block, to a file that processes map into memory (see [pcgpu_file()] for its layout). If the data are not an R
-#' matrix, R holds only one block of 100 MB at a time. The file appears under its name when it is complete. It is read-only, for the users whom the
-#' umask allows to read it.
+#' Writes a table of numbers, block by block, to a file that processes map into memory (see [pcgpu_file()] for its
+#' layout). If the data are not an R matrix, R holds only one block of 100 MB at a time. The file appears under its name
+#' when it is complete. It is read-only, for the users whom the umask allows to read it.
 #'
 #' @param x Data with observations in rows. One of:
 #'   - a numeric matrix or data frame;
@@ -159,7 +175,8 @@ print.pcgpu_file <- function(x, ...) {
 #'   - a function without arguments that returns the next rows, a matrix or data frame, at each call, and `NULL` at the end.
 #' @param path The file's path.
 #' @param overwrite Replace an existing file? Processes that have the old one open keep it.
-#' @param nrow For a function, the number of rows of all its blocks. The file stores columns, so this number must be known in advance.
+#' @param nrow For a function, the number of rows of all its blocks. The file stores columns, so this number must be
+#'   known in advance.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return The file, as an object of [pcgpu_file()].
 #'
@@ -195,11 +212,20 @@ check_new_path <- function(path, argument, overwrite) {
   check_path(path, argument)
   path <- path.expand(enc2utf8(path))
   if (!dir.exists(dirname(path))) {
-    abort_argument(argument, path, "use a path in an existing folder.", is = sprintf("%s, in a folder that does not exist", dQuote(path, FALSE)))
+    abort_argument(
+      argument,
+      path,
+      "use a path in an existing folder.",
+      is = sprintf("%s, in a folder that does not exist", dQuote(path, FALSE))
+    )
   }
   if (file.exists(path) && (!overwrite || dir.exists(path))) {
     # suff_gauss(file = ) has no argument `overwrite`, and a folder is never replaced.
-    hint <- if (argument == "path" && !dir.exists(path)) "use another path, or overwrite = TRUE." else "use another path."
+    hint <- if (argument == "path" && !dir.exists(path)) {
+      "use another path, or overwrite = TRUE."
+    } else {
+      "use another path."
+    }
     abort_argument(argument, path, hint, is = sprintf("%s, which already exists", dQuote(path, FALSE)))
   }
   path
@@ -211,24 +237,43 @@ write_file <- function(x, path, nrow, bar) {
   on.exit(if (!is.null(file)) rust_file_give_up(file))
   written <- 0
   create <- function(n, p, names) {
-    if (n < 1 || p < 1) abort_argument("x", x, "it must have at least one of each.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    if (n < 1 || p < 1) {
+      abort_argument("x", x, "it must have at least one of each.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    }
     file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
   }
   put <- function(block, row, column) {
-    if (is.data.frame(block)) block <- as.matrix(block)
-    if (!is.double(block)) storage.mode(block) <- "double"
+    if (is.data.frame(block)) {
+      block <- as.matrix(block)
+    }
+    if (!is.double(block)) {
+      storage.mode(block) <- "double"
+    }
     check_rust(rust_file_write(file, block, row, column, as.double(base::nrow(block))))
     written <<- max(written, row + base::nrow(block))
   }
   if (is.function(x)) {
-    n <- check_number(nrow, "nrow", "for a function, pass the number of rows that it returns in total.", 1, .Machine$integer.max, whole = TRUE)
+    n <- check_number(
+      nrow,
+      "nrow",
+      "for a function, pass the number of rows that it returns in total.",
+      1,
+      .Machine$integer.max,
+      whole = TRUE
+    )
     each_block(x, "rows", NULL, function(block, row, column) {
-      if (is.null(file)) create(n, ncol(block), colnames(block))
-      if (row + base::nrow(block) > n) refuse_rows(nrow, "more")
+      if (is.null(file)) {
+        create(n, ncol(block), colnames(block))
+      }
+      if (row + base::nrow(block) > n) {
+        refuse_rows(nrow, "more")
+      }
       put(block, row, column)
       tell_share(bar, (row + base::nrow(block)) / n)
     })
-    if (is.null(file)) check_usable(matrix(0, 0L, 1L), 0L)
+    if (is.null(file)) {
+      check_usable(matrix(0, 0L, 1L), 0L)
+    }
     if (written < n) refuse_rows(nrow, sprintf("%.0f", written))
   } else {
     create(base::nrow(x), ncol(x), colnames(x))
@@ -240,5 +285,10 @@ write_file <- function(x, path, nrow, bar) {
 }
 
 refuse_rows <- function(nrow, rows) {
-  abort_argument("nrow", nrow, "use the total number of rows of all blocks.", is = sprintf("%.0f, but the function returned %s rows", nrow, rows))
+  abort_argument(
+    "nrow",
+    nrow,
+    "use the total number of rows of all blocks.",
+    is = sprintf("%.0f, but the function returned %s rows", nrow, rows)
+  )
 }

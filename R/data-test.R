@@ -1,43 +1,74 @@
 # Data instead of a sufficient statistic, without a named test: pc(data, alpha = 0.01).
 
-# Returns the arguments of a search with those that are missing and follow from the data. `given`: see arguments_given().
+# Returns the arguments of a search with those that are missing and follow from the data. `given`: see
+# arguments_given().
 filled_from_data <- function(given, na) {
   if (!"indepTest" %in% names(given)) {
-    if (!is.null(given$alpha)) check_level(given$alpha)
+    if (!is.null(given$alpha)) {
+      check_level(given$alpha)
+    }
     refuse_columns(given$suffStat, "suffStat")
     found <- test_of_data(given$suffStat, na)
-    if (is.null(found) && !is.environment(given$suffStat) && (!is.list(given$suffStat) || is.null(names(given$suffStat)))) {
-      abort_argument("suffStat", given$suffStat, "use a data frame or matrix with observations in rows, or pass `indepTest` with a sufficient statistic.")
+    if (
+      is.null(found) && !is.environment(given$suffStat) && (!is.list(given$suffStat) || is.null(names(given$suffStat)))
+    ) {
+      abort_argument(
+        "suffStat",
+        given$suffStat,
+        "use a data frame or matrix with observations in rows, or pass `indepTest` with a sufficient statistic."
+      )
     }
     given[names(found)] <- found
   } else if (is_number(given$indepTest)) {
-    abort_argument("indepTest", given$indepTest, sprintf(
-      "pass a test, such as gaussCItest, or name the significance level: alpha = %s.", format(given$indepTest)
-    ))
+    abort_argument(
+      "indepTest",
+      given$indepTest,
+      sprintf("pass a test, such as gaussCItest, or name the significance level: alpha = %s.", format(given$indepTest))
+    )
   } else if (na != "error") {
-    abort_argument("na", na, "leave out `indepTest`, so that `na` chooses the test. gaussCItwd, disCItwd and mixCItwd need no `na`.")
+    abort_argument(
+      "na",
+      na,
+      "leave out `indepTest`, so that `na` chooses the test. gaussCItwd, disCItwd and mixCItwd need no `na`."
+    )
   }
-  if (!any(c("labels", "p") %in% names(given))) given$labels <- told_names(labels_of_suff(given$suffStat))
+  if (!any(c("labels", "p") %in% names(given))) {
+    given$labels <- told_names(labels_of_suff(given$suffStat))
+  }
   given
 }
 
-# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for data.
+# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for
+# data.
 check_level <- function(alpha) {
   if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
-    abort_argument("alpha", alpha, sprintf("use a level between 0 and 1, for instance alpha = %s.", if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"))
+    abort_argument(
+      "alpha",
+      alpha,
+      sprintf(
+        "use a level between 0 and 1, for instance alpha = %s.",
+        if (alpha >= 1 && alpha < 100) format(alpha / 100) else "0.01"
+      )
+    )
   }
 }
 
-# Above this many variables, the data are kept and the search computes their correlations; a matrix in R would be a second copy.
+# Above this many variables, the data are kept and the search computes their correlations; a matrix in R would be a
+# second copy.
 most_correlations <- 5000L
 
-# Returns list(suffStat, indepTest) for data, or NULL for anything else. The kinds of the columns determine the test, which a message names.
-# keep_data: whether to keep numeric data instead of their correlations.
-test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations) {
+# Returns list(suffStat, indepTest) for data, or NULL for anything else. The kinds of the columns determine the test,
+# which a message names. keep_data: whether to keep numeric data instead of their correlations.
+test_of_data <- function(
+  x,
+  na = "error",
+  keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations
+) {
   about_data(test_by_kinds(x, na, keep_data))
 }
 
-# Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still `suffStat`.
+# Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still
+# `suffStat`.
 about_data <- function(value) {
   about("suffStat", value, c("suffStat", "x"), function(said) {
     said <- sub("^`(suffStat|x)` is ", "The data are ", said)
@@ -47,21 +78,35 @@ about_data <- function(value) {
 
 test_by_kinds <- function(x, na, keep_data) {
   if (is_completed(x)) {
-    if (na != "error") abort_argument("na", na, "leave it out, because completed data sets have no missing values.")
+    if (na != "error") {
+      abort_argument("na", na, "leave it out, because completed data sets have no missing values.")
+    }
     return(test_of_completed(x))
   }
-  if (!is.function(x)) x <- read_table(x, "suffStat", counts = TRUE)
+  if (!is.function(x)) {
+    x <- read_table(x, "suffStat", counts = TRUE)
+  }
   is_matrix <- is.matrix(x) && is.atomic(x)
   if (!is.data.frame(x) && !is_matrix && !is_container(x)) {
     return(NULL)
   }
-  if (is.data.frame(x)) x <- without_identifiers(x)
+  if (is.data.frame(x)) {
+    x <- without_identifiers(x)
+  }
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "use observations in rows and at least two variables in columns.")
   }
   numeric <- rep_len(numeric_columns(x), ncol(x))
-  if (is.data.frame(x) || is_matrix) tell_if_codes(x, !numeric)
-  share <- if (is.data.frame(x) || is_matrix) share_missing(x) else if (is_sparse(x)) sum(is.na(x)) / prod(dim(x)) else 0
+  if (is.data.frame(x) || is_matrix) {
+    tell_if_codes(x, !numeric)
+  }
+  share <- if (is.data.frame(x) || is_matrix) {
+    share_missing(x)
+  } else if (is_sparse(x)) {
+    sum(is.na(x)) / prod(dim(x))
+  } else {
+    0
+  }
   if (share > 0 && na == "testwise") {
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
@@ -74,22 +119,40 @@ test_by_kinds <- function(x, na, keep_data) {
   }
   if (any(numeric) && !all(numeric)) {
     tell_if_turned(x, "suffStat")
-    tell("data", paste0(sprintf("%s: using mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "mixCItest")
+    tell(
+      "data",
+      paste0(
+        sprintf("%s: using mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, nrow(x))),
+        unused_levels(x)
+      ),
+      indepTest = "mixCItest"
+    )
     warn_dependent_numbers(x, numeric)
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
     suff <- if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x)
-    tell("data", sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))), indepTest = "gaussCItest")
-    if (!keep_data) warn_dependent(suff$C, suff$n)
+    tell(
+      "data",
+      sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))),
+      indepTest = "gaussCItest"
+    )
+    if (!keep_data) {
+      warn_dependent(suff$C, suff$n)
+    }
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
   suff <- suff_discrete(x)
-  tell("data", paste0(sprintf("%s: using disCItest(), G-squared.", kinds_of(numeric, nrow(x))), unused_levels(x)), indepTest = "disCItest")
+  tell(
+    "data",
+    paste0(sprintf("%s: using disCItest(), G-squared.", kinds_of(numeric, nrow(x))), unused_levels(x)),
+    indepTest = "disCItest"
+  )
   list(suffStat = suff, indepTest = disCItest)
 }
 
-# Drops columns of text that differs in every row, such as names of genes or patients. The first of them becomes the row names.
+# Drops columns of text that differs in every row, such as names of genes or patients. The first of them becomes the row
+# names.
 without_identifiers <- function(x) {
   text <- vapply(x, function(column) is.character(column) || is.factor(column), NA)
   found <- text
@@ -97,7 +160,11 @@ without_identifiers <- function(x) {
   if (!any(found) || sum(!found) < 2L) {
     return(x)
   }
-  tell("identifier", sprintf("leaving out %s: text that differs in every row.", column_names(x, found)), columns = unname(which(found)))
+  tell(
+    "identifier",
+    sprintf("leaving out %s: text that differs in every row.", column_names(x, found)),
+    columns = unname(which(found))
+  )
   ids <- as.character(x[[which(found)[1L]]])
   x <- x[!found]
   attr(x, "row.names") <- ids
@@ -106,7 +173,8 @@ without_identifiers <- function(x) {
   x
 }
 
-# Returns the proportion of missing cells of a data frame or matrix. Most data have none; anyNA() finds that without a copy.
+# Returns the proportion of missing cells of a data frame or matrix. Most data have none; anyNA() finds that without a
+# copy.
 share_missing <- function(x) {
   if (!anyNA(x)) {
     return(0)
@@ -119,10 +187,17 @@ percent <- function(share) sprintf("%s %% of the values", format(100 * share, di
 test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
   tell_if_turned(x, "suffStat")
-  tell("data", sprintf(
-    "%s, %s missing: using %s(), where each test omits the rows that lack one of its variables.%s", kinds_of(numeric, nrow(x)), percent(share), name,
-    if (name == "gaussCItwd") "" else unused_levels(x)
-  ), indepTest = name)
+  tell(
+    "data",
+    sprintf(
+      "%s, %s missing: using %s(), where each test omits the rows that lack one of its variables.%s",
+      kinds_of(numeric, nrow(x)),
+      percent(share),
+      name,
+      if (name == "gaussCItwd") "" else unused_levels(x)
+    ),
+    indepTest = name
+  )
   warn_dependent_numbers(x, numeric)
   list(suffStat = x, indepTest = get(name))
 }
@@ -132,29 +207,52 @@ test_of_completed <- function(x) {
   first <- read_table(sets[[1L]], "suffStat", FALSE)
   numeric <- rep_len(numeric_columns(first), ncol(first))
   name <- name_by_kinds(numeric, "gaussMItest", "disMItest", "mixMItest")
-  tell("data", sprintf(
-    "%d completed data sets, each with %s: using %s(), which pools over the data sets.%s", length(sets), kinds_of(numeric, nrow(first)), name,
-    if (name == "gaussMItest") "" else unused_levels(first)
-  ), indepTest = name)
+  tell(
+    "data",
+    sprintf(
+      "%d completed data sets, each with %s: using %s(), which pools over the data sets.%s",
+      length(sets),
+      kinds_of(numeric, nrow(first)),
+      name,
+      if (name == "gaussMItest") "" else unused_levels(first)
+    ),
+    indepTest = name
+  )
   list(suffStat = sets, indepTest = get(name))
 }
 
-name_by_kinds <- function(numeric, numbers, levels, both) if (all(numeric)) numbers else if (!any(numeric)) levels else both
+name_by_kinds <- function(numeric, numbers, levels, both) {
+  if (all(numeric)) {
+    numbers
+  } else if (!any(numeric)) {
+    levels
+  } else {
+    both
+  }
+}
 
 # Describes the shape of the data and the kinds of their columns.
 kinds_of <- function(numeric, n) {
-  sprintf("%s (rows), %s (columns), %s", counted(n, "sample"), counted(length(numeric), "variable"), if (all(numeric)) {
-    "all numeric"
-  } else if (!any(numeric)) {
-    "all discrete"
-  } else {
-    sprintf("%s numeric and %s discrete", in_words(sum(numeric)), in_words(sum(!numeric)))
-  })
+  sprintf(
+    "%s (rows), %s (columns), %s",
+    counted(n, "sample"),
+    counted(length(numeric), "variable"),
+    if (all(numeric)) {
+      "all numeric"
+    } else if (!any(numeric)) {
+      "all discrete"
+    } else {
+      sprintf("%s numeric and %s discrete", in_words(sum(numeric)), in_words(sum(!numeric)))
+    }
+  )
 }
 
-# Returns whether x is a Bioconductor container or a sparse or file-backed matrix, which count as numeric without a look at their values.
+# Returns whether x is a Bioconductor container or a sparse or file-backed matrix, which count as numeric without a look
+# at their values.
 is_container <- function(x) {
-  methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment") || !is.function(x) && !is.null(row_source(x))
+  methods::is(x, "ExpressionSet") ||
+    methods::is(x, "SummarizedExperiment") ||
+    !is.function(x) && !is.null(row_source(x))
 }
 
 # Returns column numbers as labels. Warns if there are names that cannot serve as labels.
@@ -163,17 +261,31 @@ numbered_names <- function(x) {
   if (!is.null(own)) {
     odd <- is.na(own) | !nzchar(own) | duplicated(own)
     first <- own[odd][1L]
-    warn("names", sprintf("the result names variables by column number, because the name of column %d is %s%s.", which(odd)[1L],
-      if (is.na(first)) "NA" else dQuote(first, FALSE), if (is.na(first) || !nzchar(first)) "" else ", like that of an earlier column"
-    ))
+    warn(
+      "names",
+      sprintf(
+        "the result names variables by column number, because the name of column %d is %s%s.",
+        which(odd)[1L],
+        if (is.na(first)) "NA" else dQuote(first, FALSE),
+        if (is.na(first) || !nzchar(first)) "" else ", like that of an earlier column"
+      )
+    )
   }
   as.character(seq_len(ncol(x)))
 }
 
-# Returns the names of the variables of a sufficient statistic, or their numbers, or NULL if it does not say how many there are.
+# Returns the names of the variables of a sufficient statistic, or their numbers, or NULL if it does not say how many
+# there are.
 labels_of_suff <- function(suffStat) {
-  if (inherits(suffStat, "mids")) suffStat <- suffStat$data
-  if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))) {
+  if (inherits(suffStat, "mids")) {
+    suffStat <- suffStat$data
+  }
+  if (
+    is.list(suffStat) &&
+      !is.data.frame(suffStat) &&
+      !is_kept(suffStat) &&
+      (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))
+  ) {
     suffStat <- suffStat[[1L]]
   }
   if (is.data.frame(suffStat) || is.matrix(suffStat)) {

@@ -2,8 +2,8 @@
 #'
 #' Returns the NVIDIA GPUs of this machine with their memory and properties.
 #'
-#' @param free Query the free memory of all GPUs? The query must open each GPU, which takes 0.2 s and, briefly, 0.5 GB of its memory. If `FALSE`, the free
-#'   memory is `NA` for GPUs that this R process has not used yet.
+#' @param free Query the free memory of all GPUs? The query must open each GPU, which takes 0.2 s and, briefly, 0.5 GB
+#'   of its memory. If `FALSE`, the free memory is `NA` for GPUs that this R process has not used yet.
 #' @return A data frame of class `pcgpu_devices` with a row for each GPU, and no rows if there is no usable GPU:
 #'   - `device`: its name for the argument `device` of [pc()], such as `"cuda:0"`;
 #'   - `name`: the name of the model;
@@ -62,7 +62,9 @@ print.pcgpu_devices <- function(x, ...) {
     return(invisible(x))
   }
   shown <- as.data.frame(unclass(x)[setdiff(names(x), "uuid")])
-  for (column in intersect(c("memory_total", "memory_free"), names(shown))) shown[[column]] <- gibibytes(shown[[column]])
+  for (column in intersect(c("memory_total", "memory_free"), names(shown))) {
+    shown[[column]] <- gibibytes(shown[[column]])
+  }
   print_frame(shown, given)
   invisible(x)
 }
@@ -90,21 +92,24 @@ gibibytes <- function(bytes) ifelse(is.na(bytes), NA, sprintf("%.1f GiB", bytes 
 #' @export
 pcgpu_info <- function() {
   rust <- rust_info()
-  structure(list(
-    pcgpu = as.character(utils::packageVersion("pcgpu")),
-    core = rust$version,
-    simd = rust$simd,
-    cores = rust$cores,
-    threads = as.integer(resolve_threads()),
-    cuda = nzchar(rust$kernels),
-    kernels = rust$kernels,
-    devices = pcgpu_devices(free = TRUE),
-    R = as.character(getRversion()),
-    os = utils::osVersion,
-    platform = R.version$platform,
-    graph = installed_version("graph"),
-    pcalg = installed_version("pcalg")
-  ), class = "pcgpu_info")
+  structure(
+    list(
+      pcgpu = as.character(utils::packageVersion("pcgpu")),
+      core = rust$version,
+      simd = rust$simd,
+      cores = rust$cores,
+      threads = as.integer(resolve_threads()),
+      cuda = nzchar(rust$kernels),
+      kernels = rust$kernels,
+      devices = pcgpu_devices(free = TRUE),
+      R = as.character(getRversion()),
+      os = utils::osVersion,
+      platform = R.version$platform,
+      graph = installed_version("graph"),
+      pcalg = installed_version("pcalg")
+    ),
+    class = "pcgpu_info"
+  )
 }
 
 installed_version <- function(package) {
@@ -117,14 +122,36 @@ print.pcgpu_info <- function(x, ...) {
   check_object(x)
   there <- function(version) if (is.na(version)) "not installed" else version
   cat(
-    "pcgpu ", x$pcgpu, " (Rust core ", x$core, ")\n",
-    "engine:   CPU, ", x$simd, ", ", x$threads, " of ", x$cores, " cores by default\n",
-    "CUDA:     ", if (x$cuda) x$kernels else "not in this build", "\n",
+    "pcgpu ",
+    x$pcgpu,
+    " (Rust core ",
+    x$core,
+    ")\n",
+    "engine:   CPU, ",
+    x$simd,
+    ", ",
+    x$threads,
+    " of ",
+    x$cores,
+    " cores by default\n",
+    "CUDA:     ",
+    if (x$cuda) x$kernels else "not in this build",
+    "\n",
     device_lines(x$devices),
-    "R:        ", x$R, " on ", x$platform, "\n",
-    "system:   ", x$os, "\n",
-    "graph:    ", there(x$graph), "\n",
-    "pcalg:    ", there(x$pcalg), "\n",
+    "R:        ",
+    x$R,
+    " on ",
+    x$platform,
+    "\n",
+    "system:   ",
+    x$os,
+    "\n",
+    "graph:    ",
+    there(x$graph),
+    "\n",
+    "pcalg:    ",
+    there(x$pcalg),
+    "\n",
     sep = ""
   )
   invisible(x)
@@ -135,8 +162,17 @@ device_lines <- function(devices) {
     return(paste0("GPU:      none (", attr(devices, "reason"), ")\n"))
   }
   free <- ifelse(is.na(devices$memory_free), "", paste(gibibytes(devices$memory_free), "of "))
-  paste0(sprintf(
-    "GPU:      %s, %s, compute capability %s, %s%s%s, driver for CUDA %s\n", devices$device, devices$name,
-    devices$compute_capability, free, gibibytes(devices$memory_total), ifelse(nzchar(free), " free", ""), devices$driver
-  ), collapse = "")
+  paste0(
+    sprintf(
+      "GPU:      %s, %s, compute capability %s, %s%s%s, driver for CUDA %s\n",
+      devices$device,
+      devices$name,
+      devices$compute_capability,
+      free,
+      gibibytes(devices$memory_total),
+      ifelse(nzchar(free), " free", ""),
+      devices$driver
+    ),
+    collapse = ""
+  )
 }

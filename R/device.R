@@ -1,47 +1,52 @@
-# Decides where a call runs: checks the argument `device`, chooses a device, and falls back to the CPU if an automatically chosen GPU fails.
+# Decides where a call runs: checks the argument `device`, chooses a device, and falls back to the CPU if an
+# automatically chosen GPU fails.
 
-# The number of variables from which device = "auto" chooses a GPU, if there is one. On an H200 compared with 16 cores (bench/results.csv,
-# suite crossing), the GPU is faster from 200 variables on if the process has used it before. The first use costs about 0.14 s, which
-# small problems do not earn back, hence the margin.
+# The number of variables from which device = "auto" chooses a GPU, if there is one. On an H200 compared with 16 cores
+# (bench/results.csv, suite crossing), the GPU is faster from 200 variables on if the process has used it before. The
+# first use costs about 0.14 s, which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
-# The threshold for tests of discrete variables, in observations counted at level 0 (observations times pairs of variables), which
-# is most of the work. At this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; bench/results.csv,
-# suite discrete, cases "crossing").
+# The threshold for tests of discrete variables, in observations counted at level 0 (observations times pairs of
+# variables), which is most of the work. At this size the CPU takes about as long as the GPU with its first use (0.25 s
+# on 16 cores; bench/results.csv, suite discrete, cases "crossing").
 auto_counts <- 1e9
 
-# The threshold for nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for this
-# many, and two cores 2 s (n 1,000, no member of S; 2026-11-21, commit 1122876).
+# The threshold for nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s
+# for this many, and two cores 2 s (n 1,000, no member of S; 2026-11-21, commit 1122876).
 auto_neighbours <- 1e10
 
-# The threshold for tests of mixed data, in observations times pairs of variables (and data sets), and in observations. On an H100 compared with 16 cores
-# (bench/results.csv, suite missing, cases "crossing"), a GPU then saves more than its first use costs. With few observations most of a test is the CPU's
-# part, the p-value of the cells. Mixed tests of columns of one kind are at least as fast on those cores.
+# The threshold for tests of mixed data, in observations times pairs of variables (and data sets), and in observations.
+# On an H100 compared with 16 cores (bench/results.csv, suite missing, cases "crossing"), a GPU then saves more than its
+# first use costs. With few observations most of a test is the CPU's part, the p-value of the cells. Mixed tests of
+# columns of one kind are at least as fast on those cores.
 auto_cells <- 4e7
 auto_cells_rows <- 2000L
 
-# The largest possible number of tests from which the possible-d-sep phase of fci() runs on a GPU for gaussCItest(), even if the skeleton did not. On an H200
-# compared with 16 cores (bench/results.csv, suite fci, cases "phase"), 1e9 tests take the cores 1.3 s and the GPU 0.3 s; its first use takes 0.2 to 0.4 s.
+# The largest possible number of tests from which the possible-d-sep phase of fci() runs on a GPU for gaussCItest(),
+# even if the skeleton did not. On an H200 compared with 16 cores (bench/results.csv, suite fci, cases "phase"), 1e9
+# tests take the cores 1.3 s and the GPU 0.3 s; its first use takes 0.2 to 0.4 s.
 auto_phase_tests <- 1e9
 
-# The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second GPU then saves about as much as its
-# first use costs (0.4 s).
+# The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second
+# GPU then saves about as much as its first use costs (0.4 s).
 auto_team_variables <- 40000L
 auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
-# The threshold for select_features(), in counts (rows times columns times k). On an H200 compared with 16 cores (bench/results.csv,
-# suite select, cases "crossing"), 1e9 counts take the cores 0.2 s, as long as the first use of a GPU by a process.
+# The threshold for select_features(), in counts (rows times columns times k). On an H200 compared with 16 cores
+# (bench/results.csv, suite select, cases "crossing"), 1e9 counts take the cores 0.2 s, as long as the first use of a
+# GPU by a process.
 auto_selection_counts <- 1e9
 
-# The sizes from which the workers of `cluster =` share a selection from all rows: rows times columns, and these times k. Measured with two workers on the
-# driver's machine (bench/results.csv, suite cluster, cases "select"). Below these sizes, one process does a round in the time that its messages would take.
+# The sizes from which the workers of `cluster =` share a selection from all rows: rows times columns, and these times
+# k. Measured with two workers on the driver's machine (bench/results.csv, suite cluster, cases "select"). Below these
+# sizes, one process does a round in the time that its messages would take.
 shared_cells <- 1e7
 shared_counts <- 3e8
 
-# The threshold for suff_gauss(), in multiplications (observations times pairs of variables). For about this many, 16 cores take as long as
-# an H200 including the transfer of the data.
+# The threshold for suff_gauss(), in multiplications (observations times pairs of variables). For about this many, 16
+# cores take as long as an H200 including the transfer of the data.
 auto_products <- 2e10
 
 # Checks the argument `device`. Returns a list of class "pcgpu_device", see cuda_device().
@@ -59,10 +64,14 @@ check_device <- function(device) {
       return(new_device("cuda", ordinal = unique(ordinals), cpu = any(cpu)))
     }
   }
-  abort_argument("device", device, paste(
-    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
-    "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
-  ))
+  abort_argument(
+    "device",
+    device,
+    paste(
+      "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
+      "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
+    )
+  )
 }
 
 # Makes a device. ordinal: the numbers of its GPUs, starting at 0. cpu: whether the CPU works with them.
@@ -82,32 +91,49 @@ gpu_numbers <- function(device) {
   }
   gpus <- pcgpu_devices()
   if (nrow(gpus) == 0L) {
-    abort_argument("device", device, "give device = \"cpu\" or \"auto\".",
+    abort_argument(
+      "device",
+      device,
+      "give device = \"cpu\" or \"auto\".",
       is = sprintf("%s, but there is no GPU (%s)", dQuote(device, FALSE), attr(gpus, "reason"))
     )
   }
   seq_len(nrow(gpus)) - 1L
 }
 
-# Chooses the device of a search or an orientation with a test of p variables: its kind is "cpu" or "cuda". The element `automatic` says
-# that the user did not name the GPU, so that the CPU may take over. GPUs are not used here, except to count them if `several` of them pay off.
+# Chooses the device of a search or an orientation with a test of p variables: its kind is "cpu" or "cuda". The element
+# `automatic` says that the user did not name the GPU, so that the CPU may take over. GPUs are not used here, except to
+# count them if `several` of them pay off.
 choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(test, p), several = FALSE) {
   if (device$kind == "cuda") {
     if (test$kind == "function") {
-      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\", or a test of this package.",
+      abort_argument(
+        "device",
+        device_name(device),
+        "give device = \"cpu\" or \"auto\", or a test of this package.",
         is = sprintf("%s, but a test that is an R function runs on the CPU only", dQuote(device_name(device), FALSE))
       )
     }
     if (only_pools(test)) {
-      abort_argument("device", device_name(device), "give device = \"cpu\" or \"auto\".",
-        is = sprintf("%s, but tests of imputed numeric data only look up correlations, which a GPU cannot speed up", dQuote(device_name(device), FALSE))
+      abort_argument(
+        "device",
+        device_name(device),
+        "give device = \"cpu\" or \"auto\".",
+        is = sprintf(
+          "%s, but tests of imputed numeric data only look up correlations, which a GPU cannot speed up",
+          dQuote(device_name(device), FALSE)
+        )
       )
     }
     if (isTRUE(device$cpu) && !shares_with_cpu(test)) {
-      tell("cpu_idle", paste(
-        "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
-        "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
-      ), device = device_names(device))
+      tell(
+        "cpu_idle",
+        paste(
+          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
+          "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
+        ),
+        device = device_names(device)
+      )
       device$cpu <- FALSE
     }
     device$automatic <- FALSE
@@ -119,11 +145,13 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
   if (pays && method != "original") automatic_gpu(several) else automatic_cpu(test)
 }
 
-# Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as Test::shares_with_cpu() in src/rust/src/test.rs.
+# Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as
+# Test::shares_with_cpu() in src/rust/src/test.rs.
 shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed")
 
-# Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in batches. Other tests with tiers go to
-# the CPU, as with "original": an H200 takes 0.16 s for 5,000 x 300 sparse data, and 32 cores take 0.14 (dense 3,000 x 100, levels 0 and 1: 0.18 and 0.10).
+# Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in
+# batches. Other tests with tiers go to the CPU, as with "original": an H200 takes 0.16 s for 5,000 x 300 sparse data,
+# and 32 cores take 0.14 (dense 3,000 x 100, levels 0 and 1: 0.18 and 0.10).
 order_of_tests <- function(test, options) {
   in_batches <- test$kind %in% c("knn", "mixed")
   if (is.null(options$knowledge$tiers) || in_batches) options$method else "original"
@@ -133,12 +161,15 @@ order_of_tests <- function(test, options) {
 gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours, auto_cells)
 
 # Returns whether several GPUs are worth their first use.
-gpus_pay <- function(test, p) has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells)
+gpus_pay <- function(test, p) {
+  has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells)
+}
 
 # Returns whether a search has at least this much work, by the measure of its test.
 has_work <- function(test, p, variables, counts, neighbours, cells) {
   pairs <- p * (p - 1) / 2
-  switch(test$kind,
+  switch(
+    test$kind,
     gauss = p >= variables,
     discrete = length(test$dm) / test$p * pairs >= counts,
     knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= neighbours,
@@ -163,7 +194,9 @@ only_pools <- function(test) {
 automatic_cpu <- function(test) {
   device <- new_device("cpu")
   device$automatic <- TRUE
-  if (test$kind == "gauss") device$later <- automatic_gpu()
+  if (test$kind == "gauss") {
+    device$later <- automatic_gpu()
+  }
   device
 }
 
@@ -178,8 +211,11 @@ automatic_gpu <- function(several = FALSE) {
 engine_list <- function(device, threads) {
   c(
     list(
-      kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")),
-      ordinals = device$ordinal, cpu = isTRUE(device$cpu)
+      kind = device$kind,
+      threads = as.integer(threads),
+      threads_named = isTRUE(attr(threads, "named")),
+      ordinals = device$ordinal,
+      cpu = isTRUE(device$cpu)
     ),
     if (!is.null(device$later)) list(later = c(engine_list(device$later, threads), list(from = auto_phase_tests))),
     device$options
@@ -199,7 +235,8 @@ on_device <- function(device, threads, run) {
 
 is_device_failure <- function(failure) startsWith(failure$class, "device_")
 
-# Reports why a GPU of this machine cannot be used, once per session for each reason. A machine without a GPU gets no message.
+# Reports why a GPU of this machine cannot be used, once per session for each reason. A machine without a GPU gets no
+# message.
 tell_fallback <- function(failure) {
   reason <- sub("^device_", "", failure$class)
   if (reason %in% c("no_driver", "no_device") || !is.null(session$told[[reason]])) {
@@ -224,14 +261,18 @@ device_names <- function(device) {
   if (device$kind == "cuda") c(if (isTRUE(device$cpu)) "cpu", paste0("cuda:", device$ordinal)) else device$kind
 }
 
-# Reports the machines of a team that left their work to others. `lost` has their names, the reasons, and whether each `failed`, TRUE by default. A GPU with
-# too little memory did not fail.
+# Reports the machines of a team that left their work to others. `lost` has their names, the reasons, and whether each
+# `failed`, TRUE by default. A GPU with too little memory did not fail.
 tell_lost <- function(lost) {
   failed <- rep_len(lost$failed %||% TRUE, length(lost$machine))
   for (i in seq_along(lost$machine)) {
     said <- if (failed[i]) "failed, and others did its work" else "has too little memory and takes no further part"
-    tell("lost", sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),
-      device = lost$machine[i], reason = lost$reason[i], failed = failed[i]
+    tell(
+      "lost",
+      sprintf("%s %s: %s.", lost$machine[i], said, lost$reason[i]),
+      device = lost$machine[i],
+      reason = lost$reason[i],
+      failed = failed[i]
     )
   }
 }

@@ -3,7 +3,11 @@
 one_effect <- function(chosen, of, labels, argument) {
   at <- match(check_variables(chosen, labels, argument), of)
   if (length(at) != 1L || is.na(at)) {
-    abort_argument(argument, chosen, sprintf("give one of the variables in `%s` of the call of causal_effects().", argument))
+    abort_argument(
+      argument,
+      chosen,
+      sprintf("give one of the variables in `%s` of the call of causal_effects().", argument)
+    )
   }
   at
 }
@@ -12,9 +16,16 @@ one_effect <- function(chosen, of, labels, argument) {
 `[.pcgpu_effects` <- function(x, i, j) {
   check_object(x)
   if (!is.null(x$smallest)) {
-    abort_argument("x", NULL, "call causal_effects() with keep = \"all\".", is = "a result of keep = \"smallest\", which does not store single effects")
+    abort_argument(
+      "x",
+      NULL,
+      "call causal_effects() with keep = \"all\".",
+      is = "a result of keep = \"smallest\", which does not store single effects"
+    )
   }
-  if (missing(i)) abort_argument("i", NULL, "give one x: `effects[x, y]` or `effects[x, ]`.", is = "missing")
+  if (missing(i)) {
+    abort_argument("i", NULL, "give one x: `effects[x, y]` or `effects[x, ]`.", is = "missing")
+  }
   at <- one_effect(i, x$x, x$labels, "x")
   rows <- length(x$y)
   start <- rows * sum(as.double(x$columns[seq_len(at - 1L)]))
@@ -42,10 +53,16 @@ as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, .
   check_object(x)
   check_rows_shown(n)
   rows <- length(x$y)
-  told <- if (is.null(x$smallest)) check_rust(rust_effects_table(unclass(x), rows)) else list(smallest = as.vector(x$smallest))
+  told <- if (is.null(x$smallest)) {
+    check_rust(rust_effects_table(unclass(x), rows))
+  } else {
+    list(smallest = as.vector(x$smallest))
+  }
   chosen <- ranked_pairs(told$smallest, x$x, x$y, n)
   frame <- data.frame(
-    x = x$labels[x$x[(chosen - 1) %/% rows + 1]], y = x$labels[x$y[(chosen - 1) %% rows + 1]], smallest = told$smallest[chosen],
+    x = x$labels[x$x[(chosen - 1) %/% rows + 1]],
+    y = x$labels[x$y[(chosen - 1) %% rows + 1]],
+    smallest = told$smallest[chosen],
     stringsAsFactors = FALSE
   )
   if (is.null(x$smallest)) {
@@ -80,8 +97,13 @@ ranked_pairs <- function(smallest, x, y, n) {
 print.pcgpu_effects <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_effects")
   check_object(x)
-  say_lines(sprintf("Possible effects of %s on %s, method \"%s\"%s", counted(length(x$x), "variable"), counted(length(x$y), "variable"), x$method,
-    if (x$valid) "" else sprintf(" (the graph is not a valid %s)", toupper(x$type))))
+  say_lines(sprintf(
+    "Possible effects of %s on %s, method \"%s\"%s",
+    counted(length(x$x), "variable"),
+    counted(length(x$y), "variable"),
+    x$method,
+    if (x$valid) "" else sprintf(" (the graph is not a valid %s)", toupper(x$type))
+  ))
   shown <- as.data.frame(x, n = n)
   print_frame(shown, given, 4L)
   left <- count_pairs(x) - nrow(shown)
@@ -96,21 +118,36 @@ summary.pcgpu_effects <- function(object, n = 20L, ...) {
   check_dots(list(...), character(), "summary.pcgpu_effects")
   check_object(object)
   told <- as.data.frame(object)
-  structure(class = "summary.pcgpu_effects", list(
-    pairs = nrow(told), effects = if (!is.null(told$number)) sum(as.double(told$number)), several = sum(told$number > 1),
-    zero = sum(told$smallest == 0, na.rm = TRUE), missing = sum(is.na(told$smallest)),
-    quantiles = stats::quantile(told$smallest, c(0.5, 0.9, 0.99, 1), na.rm = TRUE), largest = utils::head(told, n),
-    method = object$method, type = object$type, valid = object$valid
-  ))
+  structure(
+    class = "summary.pcgpu_effects",
+    list(
+      pairs = nrow(told),
+      effects = if (!is.null(told$number)) sum(as.double(told$number)),
+      several = sum(told$number > 1),
+      zero = sum(told$smallest == 0, na.rm = TRUE),
+      missing = sum(is.na(told$smallest)),
+      quantiles = stats::quantile(told$smallest, c(0.5, 0.9, 0.99, 1), na.rm = TRUE),
+      largest = utils::head(told, n),
+      method = object$method,
+      type = object$type,
+      valid = object$valid
+    )
+  )
 }
 
 #' @exportS3Method print summary.pcgpu_effects
 print.summary.pcgpu_effects <- function(x, ...) {
   given <- check_dots(list(...), frame_takes, "print.summary.pcgpu_effects")
   say_lines(sprintf("Method \"%s\" on a %s%s", x$method, toupper(x$type), if (x$valid) "" else " that is not valid"))
-  effects <- if (!is.null(x$effects)) sprintf(", %s in total; pairs with several effects: %s", counted(x$effects, "effect"), in_words(x$several))
+  effects <- if (!is.null(x$effects)) {
+    sprintf(", %s in total; pairs with several effects: %s", counted(x$effects, "effect"), in_words(x$several))
+  }
   say_lines(paste0(counted(x$pairs, "pair"), effects))
-  say_lines(sprintf("Smallest absolute effect: 0 for %s, NA for %s; quantiles:", counted(x$zero, "pair"), in_words(x$missing)))
+  say_lines(sprintf(
+    "Smallest absolute effect: 0 for %s, NA for %s; quantiles:",
+    counted(x$zero, "pair"),
+    in_words(x$missing)
+  ))
   print(x$quantiles, digits = given$digits %||% 4L)
   print_frame(x$largest, given, 4L)
   invisible(x)
@@ -119,8 +156,10 @@ print.summary.pcgpu_effects <- function(x, ...) {
 #' @export
 `[.pcgpu_joint_effects` <- function(x, i, j) {
   check_object(x)
-  if (missing(j)) abort_argument("j", NULL, "give one y: `effects[, y]` or `effects[x, y]`.", is = "missing")
-  of_y <- x$effects[, , one_effect(j, x$y, x$labels, "y")]
+  if (missing(j)) {
+    abort_argument("j", NULL, "give one y: `effects[, y]` or `effects[x, y]`.", is = "missing")
+  }
+  of_y <- x$effects[,, one_effect(j, x$y, x$labels, "y")]
   of_y <- matrix(of_y, length(x$x), dimnames = list(x$labels[x$x], NULL))
   if (missing(i)) of_y else unname(of_y[one_effect(i, x$x, x$labels, "x"), ])
 }
@@ -131,8 +170,12 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
   check_object(x)
   told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
   frame <- data.frame(
-    x = rep(x$labels[x$x], length(x$y)), y = rep(x$labels[x$y], each = length(x$x)),
-    smallest = as.vector(told[1L, , ]), median = as.vector(told[2L, , ]), number = dim(x$effects)[2L], stringsAsFactors = FALSE
+    x = rep(x$labels[x$x], length(x$y)),
+    y = rep(x$labels[x$y], each = length(x$x)),
+    smallest = as.vector(told[1L, , ]),
+    median = as.vector(told[2L, , ]),
+    number = dim(x$effects)[2L],
+    stringsAsFactors = FALSE
   )
   frame <- frame[frame$x != frame$y, ]
   frame <- frame[order(-frame$smallest), ]
@@ -144,10 +187,19 @@ as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FA
 print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_joint_effects")
   check_object(x)
-  say_lines(sprintf("Joint effects of %s, %d joint sets of parents, %s", enumerate(x$labels[x$x]), dim(x$effects)[2L],
-    if (is.null(x$technique)) "method \"optimal\"" else x$technique))
+  say_lines(sprintf(
+    "Joint effects of %s, %d joint sets of parents, %s",
+    enumerate(x$labels[x$x]),
+    dim(x$effects)[2L],
+    if (is.null(x$technique)) "method \"optimal\"" else x$technique
+  ))
   told <- as.data.frame(x)
   print_frame(utils::head(told, n), given, 4L)
-  if (nrow(told) > n) say_lines(sprintf("... and %s, in the order of their smallest absolute effect", counted(nrow(told) - n, "more pair")))
+  if (nrow(told) > n) {
+    say_lines(sprintf(
+      "... and %s, in the order of their smallest absolute effect",
+      counted(nrow(told) - n, "more pair")
+    ))
+  }
   invisible(x)
 }

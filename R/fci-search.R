@@ -3,9 +3,14 @@
 # The arguments of pc_control() that these functions use. Results have a p x p matrix of marks: there is no compact one.
 fci_control <- c("checkpoint", "time_limit", "cluster", "parallel_tests", "tiers", "forbidden", "required", "na")
 
-# Runs one of these functions. `given`: its arguments, see search_arguments(); `asked`: what it asks for, as rust_fci() expects it.
+# Runs one of these functions. `given`: its arguments, see search_arguments(); `asked`: what it asks for, as rust_fci()
+# expects it.
 run_fci <- function(given, asked, control, call) {
-  options <- search_options(given, control, fixedEdges = with_context_edges(given$fixedEdges, asked, length(given$labels)))
+  options <- search_options(
+    given,
+    control,
+    fixedEdges = with_context_edges(given$fixedEdges, asked, length(given$labels))
+  )
   asked["knowledge"] <- options["knowledge"]
   options["knowledge"] <- list(NULL)
   check_jci_knowledge(asked, given$labels, control)
@@ -13,7 +18,8 @@ run_fci <- function(given, asked, control, call) {
   on <- place_of_search(request)
   fit <- with_room(
     fci_on(request, asked, on),
-    "a result of class fciAlgo, with its p x p matrices and lists,", "give R more memory, or select variables first, see select_features()"
+    "a result of class fciAlgo, with its p x p matrices and lists,",
+    "give R more memory, or select variables first, see select_features()"
   )
   hand_over(fit, options$limits)
 }
@@ -23,8 +29,12 @@ with_context_edges <- function(fixedEdges, asked, p) {
   if (asked$jci != "123" || !length(asked$context)) {
     return(fixedEdges)
   }
-  if (is.null(fixedEdges)) fixedEdges <- matrix(FALSE, p, p)
-  if (is.matrix(fixedEdges) && identical(dim(fixedEdges), c(p, p))) fixedEdges[asked$context, asked$context] <- TRUE
+  if (is.null(fixedEdges)) {
+    fixedEdges <- matrix(FALSE, p, p)
+  }
+  if (is.matrix(fixedEdges) && identical(dim(fixedEdges), c(p, p))) {
+    fixedEdges[asked$context, asked$context] <- TRUE
+  }
   fixedEdges
 }
 
@@ -37,14 +47,17 @@ fci_on <- function(request, asked, on) {
   bar <- progress_reporter(request$progress, fci_level_text(session))
   on.exit(bar$close())
   # pcalg's fciPlus() prints nothing about its skeleton.
-  if (verbose > 0L && asked$algorithm != "fciPlus") cat("Compute Skeleton\n================\n")
+  if (verbose > 0L && asked$algorithm != "fciPlus") {
+    cat("Compute Skeleton\n================\n")
+  }
   result <- clock <- NULL
   found <- on(function(engine) {
     result <<- empty_result("fciAlgo")
     session$fci_phase <- FALSE
     clock <<- search_clock(bar$report)
     callbacks <- c(
-      list(progress = clock$report, phase = phase_teller(test$kind)), limit_callbacks(options$limits),
+      list(progress = clock$report, phase = phase_teller(test$kind)),
+      limit_callbacks(options$limits),
       fci_printers(verbose, options, test$kind, asked$algorithm)
     )
     rust_fci(test, options, asked, engine, callbacks, result)
@@ -52,15 +65,32 @@ fci_on <- function(request, asked, on) {
   bar$close()
   times <- clock$read(found)
   found <- after_search(found, test, options)
-  if (!is.null(found$fallback)) tell_fallback(found$fallback$error)
+  if (!is.null(found$fallback)) {
+    tell_fallback(found$fallback$error)
+  }
   tell_disputed(found$disputed, labels)
   tell_against_jci(found$amat, asked, labels)
-  if (asked$rule == "standard") tell_untested_heads(found$amat, options)
+  if (asked$rule == "standard") {
+    tell_untested_heads(found$amat, options)
+  }
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
-    request$call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
-    list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked)),
+    request$call,
+    found$device,
+    found$exact_tests,
+    unlist(found$memory),
+    NULL,
+    NULL,
+    team_by_phase(found, asked),
+    found$ended,
+    list(
+      algorithm = asked$algorithm,
+      test = test$name,
+      alpha = options$alpha,
+      samples = samples_of(test),
+      phase = phase_details(found, asked)
+    ),
     times
   )
   fill_fci(result, labels, found, asked, call, options$method)
@@ -73,21 +103,36 @@ fill_fci <- function(result, labels, found, asked, call, method) {
   p <- length(labels)
   slots <- list(call = call, n = integer(0), amat = amat)
   if (asked$algorithm == "fciPlus") {
-    slots <- c(slots, list(
-      max.ord = integer(0), max.ordPDSEP = integer(0), n.edgetests = integer(0), n.edgetestsPDSEP = integer(0), sepset = list(),
-      pMax = matrix(0, 1L, 1L), allPdsep = list()
-    ))
+    slots <- c(
+      slots,
+      list(
+        max.ord = integer(0),
+        max.ordPDSEP = integer(0),
+        n.edgetests = integer(0),
+        n.edgetestsPDSEP = integer(0),
+        sepset = list(),
+        pMax = matrix(0, 1L, 1L),
+        allPdsep = list()
+      )
+    )
   } else {
-    slots <- c(slots, list(
-      max.ord = as.integer(found$max_ord), n.edgetests = edge_tests(found$n_edgetests, method), pMax = found$pMax,
-      max.ordPDSEP = as.integer(found$max_ord_pdsep %||% 0L), n.edgetestsPDSEP = as.double(found$n_edgetests_pdsep %||% 0),
-      allPdsep = possible_sets(found$all_pdsep, p)
-    ))
+    slots <- c(
+      slots,
+      list(
+        max.ord = as.integer(found$max_ord),
+        n.edgetests = edge_tests(found$n_edgetests, method),
+        pMax = found$pMax,
+        max.ordPDSEP = as.integer(found$max_ord_pdsep %||% 0L),
+        n.edgetestsPDSEP = as.double(found$n_edgetests_pdsep %||% 0),
+        allPdsep = possible_sets(found$all_pdsep, p)
+      )
+    )
   }
   check_rust(rust_fill_slots(result, slots))
 }
 
-# Returns the possible-d-sep sets of p variables in pcalg's form: NULL for an empty set, and for all variables if there was no phase.
+# Returns the possible-d-sep sets of p variables in pcalg's form: NULL for an empty set, and for all variables if there
+# was no phase.
 possible_sets <- function(sets, p) {
   sets <- unname(sets) %||% vector("list", p)
   sets[lengths(sets) == 0L] <- list(NULL)
@@ -112,8 +157,8 @@ phase_details <- function(found, asked) {
   list(tests = found$all_tests_pdsep, ended = if (!is.null(found$ended_phase)) found$ended_phase - 1L)
 }
 
-# Returns the callbacks that print, see printers(). After the skeleton, and so after the first text, pcalg prints tests in its R code's format, even if its C++
-# code ran the skeleton.
+# Returns the callbacks that print, see printers(). After the skeleton, and so after the first text, pcalg prints tests
+# in its R code's format, even if its C++ code ran the skeleton.
 fci_printers <- function(verbose, options, kind, algorithm) {
   prints <- printers(verbose, options$method, kind, options$p, is.null(options$limits))
   if (is.null(prints$test)) {
@@ -128,7 +173,8 @@ fci_printers <- function(verbose, options, kind, algorithm) {
   c(if (algorithm != "fciPlus") prints, list(say = say))
 }
 
-# The largest possible number of tests above which a message precedes the phase, by kind of test: some tenths of a second on two threads.
+# The largest possible number of tests above which a message precedes the phase, by kind of test: some tenths of a
+# second on two threads.
 told_phase_tests <- c(gauss = 1e7, discrete = 3e4, mixed = 1e4, knn = 100, "function" = 1000)
 
 # Returns a function that is called when the possible-d-sep phase begins.
@@ -136,11 +182,20 @@ phase_teller <- function(kind) {
   function(edges, most) {
     session$fci_phase <- TRUE
     if (most > told_phase_tests[[kind]]) {
-      tell("pdsep", sprintf(
-        "The possible-d-sep phase may need %s tests for %s. Limit it with `m.max` or `pdsep.max`, or use rfci().",
-        if (is.finite(most)) paste("up to", format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE)) else "more than 1e308",
-        counted(edges, "edge")
-      ), tests = most, edges = edges)
+      tell(
+        "pdsep",
+        sprintf(
+          "The possible-d-sep phase may need %s tests for %s. Limit it with `m.max` or `pdsep.max`, or use rfci().",
+          if (is.finite(most)) {
+            paste("up to", format(signif(most, 3L), big.mark = thousands_mark(), trim = TRUE))
+          } else {
+            "more than 1e308"
+          },
+          counted(edges, "edge")
+        ),
+        tests = most,
+        edges = edges
+      )
     }
   }
 }
@@ -157,11 +212,23 @@ fci_level_text <- function(session) {
 warn_phase <- function(found, limits) {
   if (!is.null(found$ended_phase) && is.null(found$ended)) {
     size <- found$ended_phase
-    remedy <- if (is.null(limits$file)) "Allow more time for larger sets" else "Repeat the call to continue from the checkpoint"
-    warn("time_limit", sprintf(
-      "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
-      format(limits$seconds, digits = 7L), size, size - 1L, remedy
-    ), level = size - 1L, seconds = limits$seconds)
+    remedy <- if (is.null(limits$file)) {
+      "Allow more time for larger sets"
+    } else {
+      "Repeat the call to continue from the checkpoint"
+    }
+    warn(
+      "time_limit",
+      sprintf(
+        "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
+        format(limits$seconds, digits = 7L),
+        size,
+        size - 1L,
+        remedy
+      ),
+      level = size - 1L,
+      seconds = limits$seconds
+    )
   }
 }
 
@@ -179,14 +246,25 @@ tell_disputed <- function(disputed, labels) {
     return(invisible())
   }
   pairs <- matrix(disputed, 2L)
-  said <- enumerate(sprintf("%s on the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
-  tell("knowledge", sprintf("The data contradict what is known about the mark at %s. The knowledge was kept.", said), pairs = t(pairs))
+  said <- enumerate(sprintf(
+    "%s on the edge to %s",
+    dQuote(labels[pairs[2L, ]], FALSE),
+    dQuote(labels[pairs[1L, ]], FALSE)
+  ))
+  tell(
+    "knowledge",
+    sprintf("The data contradict what is known about the mark at %s. The knowledge was kept.", said),
+    pairs = t(pairs)
+  )
 }
 
 # Checks rules, selectionBias, jci and contextVars, with pcalg's own error messages.
 check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels) {
   if (!is.logical(rules) || length(rules) != 10L || anyNA(rules)) {
-    abort_argument("rules", rules, "give ten values TRUE or FALSE, one for each of the rules R1 to R10.",
+    abort_argument(
+      "rules",
+      rules,
+      "give ten values TRUE or FALSE, one for each of the rules R1 to R10.",
       pcalg = "is.logical(rules) && length(rules) == 10 is not TRUE"
     )
   }
@@ -199,7 +277,10 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels)
   if (!check_flag(selectionBias, "selectionBias")) {
     rules[5:7] <- FALSE
   } else if (jci != "0") {
-    abort_argument("selectionBias", selectionBias, "give selectionBias = FALSE with `jci`.",
+    abort_argument(
+      "selectionBias",
+      selectionBias,
+      "give selectionBias = FALSE with `jci`.",
       pcalg = "The current JCI implementation does not support selection bias (use selectionBias=FALSE instead)."
     )
   }
@@ -217,8 +298,17 @@ check_jci_knowledge <- function(asked, labels, control) {
   refuse <- function(which, assumed) {
     if (any(which)) {
       at <- which(which)[1L]
-      abort_argument("required", control$required, "leave out one of the two.",
-        has = sprintf("%s -> %s, but jci = \"%s\" assumes that %s", labels[required$from[at]], labels[required$to[at]], asked$jci, assumed)
+      abort_argument(
+        "required",
+        control$required,
+        "leave out one of the two.",
+        has = sprintf(
+          "%s -> %s, but jci = \"%s\" assumes that %s",
+          labels[required$from[at]],
+          labels[required$to[at]],
+          asked$jci,
+          assumed
+        )
       )
     }
   }
@@ -226,7 +316,8 @@ check_jci_knowledge <- function(asked, labels, control) {
   if (asked$jci == "123") refuse(from & to, "no context variable causes another")
 }
 
-# Reports edges of context variables that should be arrows out of them according to `jci`, but are not, because `tiers` or `forbidden` contradict that.
+# Reports edges of context variables that should be arrows out of them according to `jci`, but are not, because `tiers`
+# or `forbidden` contradict that.
 tell_against_jci <- function(amat, asked, labels) {
   if (is.null(asked$knowledge) || !asked$jci %in% c("12", "123") || !length(asked$context)) {
     return(invisible())
@@ -238,9 +329,15 @@ tell_against_jci <- function(amat, asked, labels) {
   if (nrow(against)) {
     pairs <- cbind(asked$context[against[, 1L]], others[against[, 2L]])
     said <- enumerate(sprintf("%s and %s", dQuote(labels[pairs[, 1L]], FALSE), dQuote(labels[pairs[, 2L]], FALSE)))
-    tell("knowledge", sprintf(
-      "`tiers` or `forbidden` contradict jci = \"%s\" on the edge between %s. `tiers` and `forbidden` were kept.", asked$jci, said
-    ), pairs = pairs)
+    tell(
+      "knowledge",
+      sprintf(
+        "`tiers` or `forbidden` contradict jci = \"%s\" on the edge between %s. `tiers` and `forbidden` were kept.",
+        asked$jci,
+        said
+      ),
+      pairs = pairs
+    )
   }
 }
 
@@ -249,7 +346,10 @@ check_context_vars <- function(contextVars, labels) {
   if (length(contextVars) == 0L) {
     return(integer())
   }
-  variables_at(contextVars, labels, "contextVars",
+  variables_at(
+    contextVars,
+    labels,
+    "contextVars",
     pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
   )
 }
@@ -259,7 +359,19 @@ check_collider_rule <- function(conservative, maj.rule, pcalg) {
   conservative <- check_flag(conservative, "conservative")
   maj.rule <- check_flag(maj.rule, "maj.rule")
   if (conservative && maj.rule) {
-    abort_argument("maj.rule", maj.rule, "leave out one of the two.", is = "TRUE, and so is `conservative`", pcalg = pcalg)
+    abort_argument(
+      "maj.rule",
+      maj.rule,
+      "leave out one of the two.",
+      is = "TRUE, and so is `conservative`",
+      pcalg = pcalg
+    )
   }
-  if (conservative) "conservative" else if (maj.rule) "majority" else "standard"
+  if (conservative) {
+    "conservative"
+  } else if (maj.rule) {
+    "majority"
+  } else {
+    "standard"
+  }
 }

@@ -1,40 +1,45 @@
 #' Compare graphs with the true one
 #'
-#' Counts which edges and arrowheads of estimated graphs are also in the true graph. The result is a table with one row for each estimate. 20,000 variables take
-#' well under a second, because graphs are stored as lists of edges.
+#' Counts which edges and arrowheads of estimated graphs are also in the true graph. The result is a table with one row
+#' for each estimate. 20,000 variables take well under a second, because graphs are stored as lists of edges.
 #'
 #' # What is counted
 #'
-#' - *Adjacencies*: pairs of variables with an edge of any kind. Precision is the share of the estimated adjacencies that are true, recall the share of the true
-#'   adjacencies that are found, F1 their harmonic mean. `adj_fpr` is the share of the pairs without a true edge that have an estimated one.
-#'   `pcalg::compareGraphs()` calls recall `tpr` and precision `tdr`.
-#' - *Arrowheads*: ends of edges to which an arrow points: x -> y has one, at y; x - y has none; an edge in conflict (x <-> y) has two. An estimated arrowhead
-#'   is right if the true graph has an edge between the two variables with an arrowhead at that end. Tetrad and causal-learn (`ArrowConfusion`) count in the
-#'   same way. `arrow_precision_common` and `arrow_recall_common` count only heads on pairs that are adjacent in both graphs, which leaves out the cost of wrong
-#'   adjacencies.
+#' - *Adjacencies*: pairs of variables with an edge of any kind. Precision is the share of the estimated adjacencies
+#'   that are true, recall the share of the true adjacencies that are found, F1 their harmonic mean. `adj_fpr` is the
+#'   share of the pairs without a true edge that have an estimated one. `pcalg::compareGraphs()` calls recall `tpr` and
+#'   precision `tdr`.
+#' - *Arrowheads*: ends of edges to which an arrow points: x -> y has one, at y; x - y has none; an edge in conflict (x
+#'   <-> y) has two. An estimated arrowhead is right if the true graph has an edge between the two variables with an
+#'   arrowhead at that end. Tetrad and causal-learn (`ArrowConfusion`) count in the same way. `arrow_precision_common`
+#'   and `arrow_recall_common` count only heads on pairs that are adjacent in both graphs, which leaves out the cost of
+#'   wrong adjacencies.
 #' - `reversed`: pairs that are x -> y in one graph and x <- y in the other.
-#' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is in only one graph, or has another direction. For CPDAGs
-#'   it equals `pcalg::shd()`. An edge in conflict counts as undirected there.
+#' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is in only one
+#'   graph, or has another direction. For CPDAGs it equals `pcalg::shd()`. An edge in conflict counts as undirected
+#'   there.
 #'
 #' # Partial ancestral graphs
 #'
-#' If the graphs are PAGs (results of [fci()] and its relatives, of pcalg's `dag2pag()`, or their matrices of class `"amat"`), each end of an edge has a mark.
-#' The table counts adjacencies, as above, and
-#' - *marks*: arrowheads, tails and circles, each as arrowheads above: an estimated mark is right if the true graph has an edge between the two variables with
-#'   the same mark at that end. Arrowheads and tails are claims (Tetrad counts in this way). A circle claims nothing; in the true graph it means that data
-#'   cannot decide;
+#' If the graphs are PAGs (results of [fci()] and its relatives, of pcalg's `dag2pag()`, or their matrices of class
+#' `"amat"`), each end of an edge has a mark. The table counts adjacencies, as above, and
+#' - *marks*: arrowheads, tails and circles, each as arrowheads above: an estimated mark is right if the true graph has
+#'   an edge between the two variables with the same mark at that end. Arrowheads and tails are claims (Tetrad counts in
+#'   this way). A circle claims nothing; in the true graph it means that data cannot decide;
 #' - `marks_agree`: the share of marks that agree, on pairs that are adjacent in both graphs (Colombo and others 2012);
 #' - `shd`: pairs whose edge is in only one graph, or has another mark.
 #'
-#' A ratio with a denominator of 0 is `NA`. (`pcalg::compareGraphs()` has `tdr` 1 if no edge is estimated, `tpr` 0 if none is true, and `fpr` 1 if all pairs
-#' have edges.)
+#' A ratio with a denominator of 0 is `NA`. (`pcalg::compareGraphs()` has `tdr` 1 if no edge is estimated, `tpr` 0 if
+#' none is true, and `fpr` 1 if all pairs have edges.)
 #'
-#' @param estimated A graph, or a list of graphs, whose names appear in the column `graph`. Graphs are results of [pc()], of [fci()] or of pcalg;
-#'   [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of
-#'   igraph, or of bnlearn.
-#' @param true The true graph, in one of these forms. Variables are matched by name, or by position if the names in one of the graphs are only numbers.
-#' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot distinguish equivalent DAGs. A DAG is a
-#'   graph whose edges are all directed, without a cycle; other graphs are compared as they are. If `FALSE`, all graphs are. Ignored for PAGs.
+#' @param estimated A graph, or a list of graphs, whose names appear in the column `graph`. Graphs are results of
+#'   [pc()], of [fci()] or of pcalg; [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them
+#'   or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of igraph, or of bnlearn.
+#' @param true The true graph, in one of these forms. Variables are matched by name, or by position if the names in one
+#'   of the graphs are only numbers.
+#' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot
+#'   distinguish equivalent DAGs. A DAG is a graph whose edges are all directed, without a cycle; other graphs are
+#'   compared as they are. If `FALSE`, all graphs are. Ignored for PAGs.
 #' @return A data frame of class `pcgpu_comparison` with one row for each estimate and the columns
 #'   - `graph`, its name; `edges` and `true_edges`;
 #'   - `adj_tp`, `adj_fp`, `adj_fn`, `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`;
@@ -45,12 +50,14 @@
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
-#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables.
-#' *Annals of Statistics* 40, 294-321.
+#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs
+#' with latent and selection variables. *Annals of Statistics* 40, 294-321.
 #'
-#' I. Tsamardinos, L. E. Brown and C. F. Aliferis (2006). The max-min hill-climbing Bayesian network structure learning algorithm. *Machine Learning* 65, 31-78.
+#' I. Tsamardinos, L. E. Brown and C. F. Aliferis (2006). The max-min hill-climbing Bayesian network structure learning
+#' algorithm. *Machine Learning* 65, 31-78.
 #'
-#' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate Informatics*.
+#' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate
+#' Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
 #' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for their data, [markov_check()] if there is no true graph.
@@ -63,12 +70,15 @@
 #' compare_graphs(estimates, dag)
 #' @export
 compare_graphs <- function(estimated, true, cpdag = TRUE) {
-  check_given(list(estimated = missing(estimated), true = missing(true)), list(
-    estimated = "give a graph, or a list of graphs.", true = "give the true graph, or a second one."
-  ))
+  check_given(
+    list(estimated = missing(estimated), true = missing(true)),
+    list(estimated = "give a graph, or a list of graphs.", true = "give the true graph, or a second one.")
+  )
   cpdag <- check_flag(cpdag, "cpdag")
   several <- is.list(estimated) && !is.object(estimated)
-  if (!several) estimated <- list(estimated)
+  if (!several) {
+    estimated <- list(estimated)
+  }
   if (!length(estimated)) {
     abort_argument("estimated", estimated, "give at least one graph.")
   }
@@ -91,13 +101,27 @@ comparison_table <- function(names, counts, p) {
   tp <- of(3L)
   heads <- of(6L)
   data.frame(
-    graph = names, edges = of(1L), true_edges = of(2L),
-    adj_tp = tp, adj_fp = of(1L) - tp, adj_fn = of(2L) - tp, adj_precision = share(tp, of(1L)), adj_recall = share(tp, of(2L)),
-    adj_f1 = share(2 * tp, of(1L) + of(2L)), adj_fpr = share(of(1L) - tp, p * (p - 1) / 2 - of(2L)),
-    arrow_tp = heads, arrow_fp = of(4L) - heads, arrow_fn = of(5L) - heads, arrow_precision = share(heads, of(4L)),
-    arrow_recall = share(heads, of(5L)), arrow_f1 = share(2 * heads, of(4L) + of(5L)),
-    arrow_precision_common = share(heads, of(7L)), arrow_recall_common = share(heads, of(8L)),
-    reversed = of(9L), shd = of(10L), stringsAsFactors = FALSE
+    graph = names,
+    edges = of(1L),
+    true_edges = of(2L),
+    adj_tp = tp,
+    adj_fp = of(1L) - tp,
+    adj_fn = of(2L) - tp,
+    adj_precision = share(tp, of(1L)),
+    adj_recall = share(tp, of(2L)),
+    adj_f1 = share(2 * tp, of(1L) + of(2L)),
+    adj_fpr = share(of(1L) - tp, p * (p - 1) / 2 - of(2L)),
+    arrow_tp = heads,
+    arrow_fp = of(4L) - heads,
+    arrow_fn = of(5L) - heads,
+    arrow_precision = share(heads, of(4L)),
+    arrow_recall = share(heads, of(5L)),
+    arrow_f1 = share(2 * heads, of(4L) + of(5L)),
+    arrow_precision_common = share(heads, of(7L)),
+    arrow_recall_common = share(heads, of(8L)),
+    reversed = of(9L),
+    shd = of(10L),
+    stringsAsFactors = FALSE
   )
 }
 
@@ -105,7 +129,10 @@ comparison_table <- function(names, counts, p) {
 in_order_of_true <- function(listed, labels) {
   own <- listed$labels
   if (length(own) != length(labels)) {
-    abort_argument("estimated", own, "compare graphs with the same variables.",
+    abort_argument(
+      "estimated",
+      own,
+      "compare graphs with the same variables.",
       has = sprintf("%d variables, but `true` has %d", length(own), length(labels))
     )
   }
@@ -129,7 +156,9 @@ in_order_of_true <- function(listed, labels) {
   by <- lapply(moved, order)
   back <- order(place)
   list(
-    pag = listed$pag, labels = labels, edges = Map(function(to, by) to[by], moved, by)[back],
+    pag = listed$pag,
+    labels = labels,
+    edges = Map(function(to, by) to[by], moved, by)[back],
     weights = if (!is.null(listed$weights)) Map(function(weights, by) weights[by], listed$weights, by)[back]
   )
 }
@@ -139,23 +168,43 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_comparison")
   pag <- isTRUE(attr(x, "pag"))
   main <- c(
-    graph = "graph", edges = "edges", adj_precision = "adj. prec.", adj_recall = "rec.", adj_f1 = "F1", arrow_precision = "arrow prec.",
-    arrow_recall = "rec.", if (pag) c(tail_precision = "tail prec.", tail_recall = "rec.", marks_agree = "marks agree") else c(arrow_f1 = "F1", reversed = "reversed"), shd = "SHD"
+    graph = "graph",
+    edges = "edges",
+    adj_precision = "adj. prec.",
+    adj_recall = "rec.",
+    adj_f1 = "F1",
+    arrow_precision = "arrow prec.",
+    arrow_recall = "rec.",
+    if (pag) {
+      c(tail_precision = "tail prec.", tail_recall = "rec.", marks_agree = "marks agree")
+    } else {
+      c(arrow_f1 = "F1", reversed = "reversed")
+    },
+    shd = "SHD"
   )
   if (!all(c(names(main), "true_edges") %in% names(x)) || !nrow(x)) {
     return(invisible(NextMethod()))
   }
-  say_lines(sprintf("%s variables, %s edges in the true %s%s", in_words(attr(x, "variables")),
-    in_words(x$true_edges[1L]), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs compared as CPDAGs)" else ""))
-  shown <- as.data.frame(lapply(unclass(x)[names(main)], function(column) {
-    if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
-  }), stringsAsFactors = FALSE)
+  say_lines(sprintf(
+    "%s variables, %s edges in the true %s%s",
+    in_words(attr(x, "variables")),
+    in_words(x$true_edges[1L]),
+    if (pag) "PAG" else "graph",
+    if (isTRUE(attr(x, "cpdag"))) " (DAGs compared as CPDAGs)" else ""
+  ))
+  shown <- as.data.frame(
+    lapply(unclass(x)[names(main)], function(column) {
+      if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
+    }),
+    stringsAsFactors = FALSE
+  )
   names(shown) <- main
   print_frame(shown, given, row.names = FALSE)
   invisible(x)
 }
 
-# Implements compare_graphs() for partial ancestral graphs: which edges, and which marks at their ends, are also in the true PAG.
+# Implements compare_graphs() for partial ancestral graphs: which edges, and which marks at their ends, are also in the
+# true PAG.
 
 mark_names <- c(circle = 1, arrow = 2, tail = 3)
 
@@ -164,15 +213,25 @@ compare_pags <- function(estimated, true, names) {
   truth <- pag_to_compare(true, "true")
   listed <- lapply(estimated, function(graph) in_order_of_true(pag_to_compare(graph, "estimated"), truth$labels))
   rows <- lapply(listed, counts_of_pag, truth = ends_of_pag(truth))
-  structure(comparison_of_pags(names, do.call(rbind, rows), length(truth$labels)), class = c("pcgpu_comparison", "data.frame"), variables = length(truth$labels), pag = TRUE)
+  structure(
+    comparison_of_pags(names, do.call(rbind, rows), length(truth$labels)),
+    class = c("pcgpu_comparison", "data.frame"),
+    variables = length(truth$labels),
+    pag = TRUE
+  )
 }
 
 pag_to_compare <- function(graph, argument) {
   amat <- about(argument, marks_of_pag(graph))
   if (is.null(amat)) {
-    abort_argument(argument, graph, paste(
-      "compare PAGs only with PAGs; pcalg's dag2pag() returns the PAG of a DAG with hidden variables, and so does fci() with a test that reads the DAG."
-    ), is = "not a PAG, but another graph is one")
+    abort_argument(
+      argument,
+      graph,
+      paste(
+        "compare PAGs only with PAGs; pcalg's dag2pag() returns the PAG of a DAG with hidden variables, and so does fci() with a test that reads the DAG."
+      ),
+      is = "not a PAG, but another graph is one"
+    )
   }
   lists_of_pag(amat)
 }
@@ -200,14 +259,20 @@ counts_of_pag <- function(listed, truth) {
   pair <- paste(pmin(from, to), pmax(from, to))
   wrong <- length(unique(pair[!same]))
   counts <- c(
-    edges = length(ends$key) / 2, true_edges = length(truth$key) / 2, common = sum(common) / 2, agree = sum(same),
+    edges = length(ends$key) / 2,
+    true_edges = length(truth$key) / 2,
+    common = sum(common) / 2,
+    agree = sum(same),
     shd = length(ends$key) / 2 + length(truth$key) / 2 - sum(common) + wrong
   )
   for (name in names(mark_names)) {
     mark <- mark_names[[name]]
     counts[paste0(name, c("_tp", "_found", "_true", "_found_common", "_true_common"))] <- c(
-      sum(ends$mark[common] == mark & there[common] == mark), sum(ends$mark == mark), sum(truth$mark == mark),
-      sum(ends$mark[common] == mark), sum(there[common] == mark)
+      sum(ends$mark[common] == mark & there[common] == mark),
+      sum(ends$mark == mark),
+      sum(truth$mark == mark),
+      sum(ends$mark[common] == mark),
+      sum(there[common] == mark)
     )
   }
   counts
@@ -218,17 +283,33 @@ comparison_of_pags <- function(names, counts, p) {
   share <- function(some, all) ifelse(all > 0, some / all, NA_real_)
   tp <- of("common")
   table <- list(
-    graph = names, edges = of("edges"), true_edges = of("true_edges"), adj_tp = tp, adj_fp = of("edges") - tp, adj_fn = of("true_edges") - tp,
-    adj_precision = share(tp, of("edges")), adj_recall = share(tp, of("true_edges")), adj_f1 = share(2 * tp, of("edges") + of("true_edges")),
+    graph = names,
+    edges = of("edges"),
+    true_edges = of("true_edges"),
+    adj_tp = tp,
+    adj_fp = of("edges") - tp,
+    adj_fn = of("true_edges") - tp,
+    adj_precision = share(tp, of("edges")),
+    adj_recall = share(tp, of("true_edges")),
+    adj_f1 = share(2 * tp, of("edges") + of("true_edges")),
     adj_fpr = share(of("edges") - tp, p * (p - 1) / 2 - of("true_edges"))
   )
   for (name in c("arrow", "tail", "circle")) {
     some <- of(paste0(name, "_tp"))
     found <- of(paste0(name, "_found"))
     true <- of(paste0(name, "_true"))
-    table[paste0(name, c("_tp", "_fp", "_fn", "_precision", "_recall", "_f1", "_precision_common", "_recall_common"))] <- list(
-      some, found - some, true - some, share(some, found), share(some, true), share(2 * some, found + true),
-      share(some, of(paste0(name, "_found_common"))), share(some, of(paste0(name, "_true_common")))
+    table[paste0(
+      name,
+      c("_tp", "_fp", "_fn", "_precision", "_recall", "_f1", "_precision_common", "_recall_common")
+    )] <- list(
+      some,
+      found - some,
+      true - some,
+      share(some, found),
+      share(some, true),
+      share(2 * some, found + true),
+      share(some, of(paste0(name, "_found_common"))),
+      share(some, of(paste0(name, "_true_common")))
     )
   }
   table$marks_agree <- share(of("agree"), 2 * tp)

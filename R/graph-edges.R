@@ -1,11 +1,11 @@
 #' The edges of a result as a table
 #'
-#' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same table, and so does `tidy()` of the
-#' package broom (see [tidy.pcCompact()]).
+#' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same
+#' table, and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
 #'
-#' `edges()` is another name for it, a set of methods of the generic function of the package graph. Other packages have an `edges()` of their own: after
-#' `library(igraph)`, `edges(fit)` is igraph's, which returns neither the table nor an error. No other package is known to have an `edge_table()`, so use that
-#' name in scripts.
+#' `edges()` is another name for it, a set of methods of the generic function of the package graph. Other packages have
+#' an `edges()` of their own: after `library(igraph)`, `edges(fit)` is igraph's, which returns neither the table nor an
+#' error. No other package is known to have an `edge_table()`, so use that name in scripts.
 #'
 #' @param x,object One of:
 #'   - a result of [pc()], [skeleton()] or [orient()], of either class;
@@ -14,8 +14,8 @@
 #'   - a result of [stability()], for the edges of its averaged graph;
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
 #' @param which,... Not used.
-#' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is `"-->"` (directed), `"---"` (undirected) or
-#'   `"<->"` (a conflict, `solve.confl = TRUE` only); and
+#' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is
+#'   `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict, `solve.confl = TRUE` only); and
 #'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which stores none).
 #'     Rows are ordered by the smaller variable, then the larger;
 #'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash,
@@ -51,13 +51,23 @@ NULL
 
 # Classes whose results are tables, but have no edges.
 without_edges <- c(
-  pcgpu_cstar = "cstar()", pcgpu_effects = "causal_effects()", pcgpu_joint_effects = "causal_effects()",
-  pcgpu_markov = "markov_check()", pcgpu_selection = "select_features()"
+  pcgpu_cstar = "cstar()",
+  pcgpu_effects = "causal_effects()",
+  pcgpu_joint_effects = "causal_effects()",
+  pcgpu_markov = "markov_check()",
+  pcgpu_selection = "select_features()"
 )
 
 listed_edges <- function(x, argument) {
   of <- without_edges[intersect(class(x), names(without_edges))]
-  if (length(of)) abort_argument(argument, x, "as.data.frame() returns its table.", is = sprintf("a result of %s, which has no edges", of[1L]))
+  if (length(of)) {
+    abort_argument(
+      argument,
+      x,
+      "as.data.frame() returns its table.",
+      is = sprintf("a result of %s, which has no edges", of[1L])
+    )
+  }
   about(argument, named_edges(network_of(x)))
 }
 
@@ -77,9 +87,10 @@ rm(without)
 # The notation of kinds of edges for users.
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 
-# Returns the graph that x stands for as a table: list(labels, edges). `edges` has one row for each edge: numbers of variables `from` and `to`, `kind` in the
-# users' notation, and the numbers known about the edge. `pag` is added if the kinds are those of a PAG, in which "<->" is a hidden common cause, not a
-# conflict. All tables of edges, conversions and files are made from this.
+# Returns the graph that x stands for as a table: list(labels, edges). `edges` has one row for each edge: numbers of
+# variables `from` and `to`, `kind` in the users' notation, and the numbers known about the edge. `pag` is added if the
+# kinds are those of a PAG, in which "<->" is a hidden common cause, not a conflict. All tables of edges, conversions
+# and files are made from this.
 network_of <- function(x) {
   check_object(x)
   if (is_compact(x)) {
@@ -106,7 +117,9 @@ network_of <- function(x) {
   }
   listed <- about("x", edges_of(x))
   table <- by_pair(table_of_lists(listed$edges, listed$weights))
-  if (methods::is(x, "graph")) table <- with_shares(table, x@graphData$shares, length(listed$labels))
+  if (methods::is(x, "graph")) {
+    table <- with_shares(table, x@graphData$shares, length(listed$labels))
+  }
   new_network(listed$labels, table)
 }
 
@@ -132,13 +145,15 @@ network_of_fci <- function(x) {
   list(labels = labels_of_pag(amat), edges = list2DF(table), pag = TRUE)
 }
 
-# Returns the largest p-value of each edge's tests, from either end; NULL for a result of fciPlus(), which does not store them.
+# Returns the largest p-value of each edge's tests, from either end; NULL for a result of fciPlus(), which does not
+# store them.
 p_of_pag <- function(x, from, to) {
   p <- attr(x, "pMax")
   if (identical(dim(p), dim(attr(x, "amat")))) pmax(p[cbind(from, to)], p[cbind(to, from)])
 }
 
-# Adds the strength and the direction that averaged_cpdag() stored with its graph, for edges that still exist with the same kind.
+# Adds the strength and the direction that averaged_cpdag() stored with its graph, for edges that still exist with the
+# same kind.
 with_shares <- function(table, shares, p) {
   if (is.null(shares)) {
     return(table)
@@ -157,7 +172,8 @@ named_edges <- function(network) {
   edges
 }
 
-# Returns the same as edges_of(), and also accepts a PAG. Only for callers that understand the marks of a PAG, see table_of().
+# Returns the same as edges_of(), and also accepts a PAG. Only for callers that understand the marks of a PAG, see
+# table_of().
 drawn_edges_of <- function(x) {
   amat <- marks_of_pag(x)
   if (is.null(amat)) edges_of(x) else lists_of_pag(amat)
@@ -178,10 +194,13 @@ marks_of_pag <- function(x) {
   }
 }
 
-# Returns labels, neighbour lists and weights of anything that stands for a graph, except PAGs. `instead`: what accepts PAGs, for the error message.
+# Returns labels, neighbour lists and weights of anything that stands for a graph, except PAGs. `instead`: what accepts
+# PAGs, for the error message.
 edges_of <- function(x, instead = NULL) {
   check_object(x)
-  if (is_pag(x)) refuse_pag(x, instead = instead)
+  if (is_pag(x)) {
+    refuse_pag(x, instead = instead)
+  }
   if (is_compact(x)) {
     return(compact_lists(x))
   }
@@ -215,9 +234,12 @@ edges_of <- function(x, instead = NULL) {
 
 # Raises the error of functions that cannot use a PAG, or need a CPDAG. `instead`: what else the user can do.
 refuse_pag <- function(x, argument = "x", instead = NULL) {
-  abort_argument(argument, x, paste0(paste(c(
-    "give a graph without hidden variables, such as a result of pc()", instead
-  ), collapse = "; "), "."), is = "a PAG, which allows for hidden variables")
+  abort_argument(
+    argument,
+    x,
+    paste0(paste(c("give a graph without hidden variables, such as a result of pc()", instead), collapse = "; "), "."),
+    is = "a PAG, which allows for hidden variables"
+  )
 }
 
 # bnlearn stores an undirected edge as two arcs, one in each direction.
@@ -241,13 +263,24 @@ edges_of_igraph <- function(x) {
   if (igraph::is_directed(x) && !is.null(marks) && any(marks == 2)) {
     by <- order(arcs[, 1L], arcs[, 2L])
     rows <- factor(arcs[by, 1L], seq_along(labels))
-    return(list(labels = labels, edges = unname(split(as.integer(arcs[by, 2L]), rows)), weights = unname(split(as.double(marks[by]), rows))))
+    return(list(
+      labels = labels,
+      edges = unname(split(as.integer(arcs[by, 2L]), rows)),
+      weights = unname(split(as.double(marks[by]), rows))
+    ))
   }
-  edges_of_table(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), rep.int(igraph::is_directed(x), nrow(arcs)))
+  edges_of_table(
+    as.character(labels),
+    as.integer(arcs[, 1L]),
+    as.integer(arcs[, 2L]),
+    rep.int(igraph::is_directed(x), nrow(arcs))
+  )
 }
 
 # Returns whether x is a PAG that as_igraph() made.
-is_igraph_pag <- function(x) inherits(x, "igraph") && requireNamespace("igraph", quietly = TRUE) && identical(igraph::graph_attr(x, "type"), "PAG")
+is_igraph_pag <- function(x) {
+  inherits(x, "igraph") && requireNamespace("igraph", quietly = TRUE) && identical(igraph::graph_attr(x, "type"), "PAG")
+}
 
 # Returns the matrix of marks of such a graph.
 amat_of_igraph <- function(x) {
@@ -255,7 +288,12 @@ amat_of_igraph <- function(x) {
   arcs <- igraph::as_edgelist(x, names = FALSE)
   kinds <- igraph::edge_attr(x, "kind")
   if (!is.character(kinds) || !all(kinds %in% kinds_of_pag)) {
-    abort_argument("x", x, sprintf("give each edge a `kind`, one of %s.", enumerate(dQuote(kinds_of_pag, FALSE))), is = "a PAG with edges whose kind is missing or unknown")
+    abort_argument(
+      "x",
+      x,
+      sprintf("give each edge a `kind`, one of %s.", enumerate(dQuote(kinds_of_pag, FALSE))),
+      is = "a PAG with edges whose kind is missing or unknown"
+    )
   }
   mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
   amat <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
@@ -276,15 +314,24 @@ edges_of_kinds <- function(labels, from, to, kinds) {
   list(labels = labels, edges = by_tail(head), weights = if (!all(weight == 1)) by_tail(weight))
 }
 
-# Reads an adjacency matrix in one of two codings. as(graph, "matrix") has [i, j] != 0 for i -> j. pcalg's "amat" of a CPDAG is the transpose, which its
-# attribute shows.
+# Reads an adjacency matrix in one of two codings. as(graph, "matrix") has [i, j] != 0 for i -> j. pcalg's "amat" of a
+# CPDAG is the transpose, which its attribute shows.
 edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
   if (anyNA(m)) {
     missing <- which(is.na(m), arr.ind = TRUE)
-    abort_argument("x", m, "use 0 for pairs without an edge.", is = sprintf(
-      "%s with %s, the first at [%d, %d]", describe(m), counted(nrow(missing), "missing value"), missing[1L, 1L], missing[1L, 2L]
-    ))
+    abort_argument(
+      "x",
+      m,
+      "use 0 for pairs without an edge.",
+      is = sprintf(
+        "%s with %s, the first at [%d, %d]",
+        describe(m),
+        counted(nrow(missing), "missing value"),
+        missing[1L, 1L],
+        missing[1L, 2L]
+      )
+    )
   }
   check_sides(m, "x")
   labels <- colnames(m) %||% rownames(m) %||% as.character(seq_len(ncol(m)))

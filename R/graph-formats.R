@@ -1,7 +1,7 @@
 # Writes a network as lines of GraphML, DOT, SIF and CX2, pasted in whole columns.
 
-# Pastes lines from pieces in one call, because for 200,000 lines R needs most of its time to keep the parts of each. A piece is a list of columns, or one
-# string.
+# Pastes lines from pieces in one call, because for 200,000 lines R needs most of its time to keep the parts of each. A
+# piece is a list of columns, or one string.
 lines_of <- function(...) do.call(paste0, c(unname(unlist(list(...), recursive = FALSE)), list(recycle0 = TRUE)))
 
 # Returns a piece: `text` between `before` and `after`, and nothing if it is NA.
@@ -12,36 +12,58 @@ piece <- function(text, before = "", after = "") {
 }
 
 # Returns pieces made from values by `make`, a function of the value, its place and its name.
-pieces <- function(values, make) unlist(lapply(seq_along(values), function(at) make(values[[at]], at, names(values)[at])), recursive = FALSE)
+pieces <- function(values, make) {
+  unlist(lapply(seq_along(values), function(at) make(values[[at]], at, names(values)[at])), recursive = FALSE)
+}
 
-# Replaces texts by others, one after the other. It works on distinct values, because few values contain any of the texts and many are equal.
+# Replaces texts by others, one after the other. It works on distinct values, because few values contain any of the
+# texts and many are equal.
 replaced <- function(text, any_of, by) {
   different <- unique(text)
   changed <- different
   there <- grep(any_of, different, perl = TRUE)
-  for (at in seq_along(by)) changed[there] <- gsub(names(by)[at], by[[at]], changed[there], fixed = TRUE)
+  for (at in seq_along(by)) {
+    changed[there] <- gsub(names(by)[at], by[[at]], changed[there], fixed = TRUE)
+  }
   changed[match(text, different)]
 }
 
 # Formats whole numbers. as.character() would turn 100000 into 1e+05.
 whole_numbers <- function(numbers) sprintf("%d", as.integer(numbers))
 
-# GraphML ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# GraphML
+# ------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
 # Escapes text and attributes. A line feed in an attribute would be read as a space.
 xml_escaped <- function(text) {
-  replaced(text, "[&<>\"\t\n\r]", c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "\t" = "&#9;", "\n" = "&#10;", "\r" = "&#13;"))
+  replaced(
+    text,
+    "[&<>\"\t\n\r]",
+    c("&" = "&amp;", "<" = "&lt;", ">" = "&gt;", "\"" = "&quot;", "\t" = "&#9;", "\n" = "&#10;", "\r" = "&#13;")
+  )
 }
 
 graphml_lines <- function(network) {
-  refuse_characters(network, "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF", "XML", "use text without non-printing characters.")
+  refuse_characters(
+    network,
+    "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF",
+    "XML",
+    "use text without non-printing characters."
+  )
   node_values <- c(list(name = network$labels), network$nodes)
   edges <- network$edges
   # igraph, and therefore compare_graphs(), recognises a PAG by this attribute.
   pag <- isTRUE(network$pag)
   keys <- function(values, of, prefix) {
     types <- vapply(values, type_of, "", whole = "int")
-    sprintf("  <key id=\"%s%d\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>", prefix, seq_along(values), of, xml_escaped(names(values)), types)
+    sprintf(
+      "  <key id=\"%s%d\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>",
+      prefix,
+      seq_along(values),
+      of,
+      xml_escaped(names(values)),
+      types
+    )
   }
   elements <- function(values, prefix) {
     pieces(values, function(value, at, name) {
@@ -56,20 +78,38 @@ graphml_lines <- function(network) {
       "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">"
     ),
     if (pag) "  <key id=\"g1\" for=\"graph\" attr.name=\"type\" attr.type=\"string\"/>",
-    keys(node_values, "node", "v"), keys(edge_values(edges), "edge", "e"),
-    "  <graph id=\"G\" edgedefault=\"directed\">", if (pag) "    <data key=\"g1\">PAG</data>",
-    lines_of("    <node id=\"n", list(whole_numbers(seq_along(network$labels))), "\">", elements(node_values, "v"), "</node>"),
+    keys(node_values, "node", "v"),
+    keys(edge_values(edges), "edge", "e"),
+    "  <graph id=\"G\" edgedefault=\"directed\">",
+    if (pag) "    <data key=\"g1\">PAG</data>",
     lines_of(
-      "    <edge source=\"n", list(whole_numbers(edges$from)), "\" target=\"n", list(whole_numbers(edges$to)), "\"",
-      list(c("", " directed=\"false\"")[(edges$kind %in% c("---", "o-o")) + 1L]), ">", elements(edge_values(edges), "e"), "</edge>"
+      "    <node id=\"n",
+      list(whole_numbers(seq_along(network$labels))),
+      "\">",
+      elements(node_values, "v"),
+      "</node>"
     ),
-    "  </graph>", "</graphml>"
+    lines_of(
+      "    <edge source=\"n",
+      list(whole_numbers(edges$from)),
+      "\" target=\"n",
+      list(whole_numbers(edges$to)),
+      "\"",
+      list(c("", " directed=\"false\"")[(edges$kind %in% c("---", "o-o")) + 1L]),
+      ">",
+      elements(edge_values(edges), "e"),
+      "</edge>"
+    ),
+    "  </graph>",
+    "</graphml>"
   )
 }
 
-# DOT ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# DOT
+# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
-# Escapes quoted strings. Graphviz reads \" as an escape there, but leaves \\ as it is; backslashes are doubled so that no name can end the string.
+# Escapes quoted strings. Graphviz reads \" as an escape there, but leaves \\ as it is; backslashes are doubled so that
+# no name can end the string.
 dot_escaped <- function(text) replaced(text, "[\\\\\"]", c("\\" = "\\\\", "\"" = "\\\""))
 
 dot_quoted <- function(text) paste0("\"", dot_escaped(text), "\"", recycle0 = TRUE)
@@ -83,33 +123,63 @@ dot_lines <- function(network) {
   edges <- network$edges
   refuse_same_names(labels, "DOT")
   attributes <- function(values) {
-    pieces(values, function(value, at, name) piece(dot_escaped(value_text(value)), paste0(" ", dot_name(name), "=\""), "\""))
+    pieces(values, function(value, at, name) {
+      piece(dot_escaped(value_text(value)), paste0(" ", dot_name(name), "=\""), "\"")
+    })
   }
   name <- dot_quoted(labels)
   special <- ifelse(grepl("[\\\\\n&]", labels), dot_label(labels), NA)
   # Brackets are needed only for nodes with attributes.
   some <- Reduce(`|`, lapply(network$nodes, function(values) !is.na(values)), !is.na(special))
-  look <- unname((if (isTRUE(network$pag)) dot_marks else c("-->" = NA, "---" = "dir=none", "<->" = "dir=both color=red"))[edges$kind])
+  look <- unname((if (isTRUE(network$pag)) {
+    dot_marks
+  } else {
+    c("-->" = NA, "---" = "dir=none", "<->" = "dir=both color=red")
+  })[edges$kind])
   c(
     "digraph {",
-    lines_of("  ", list(name), list(c("", " [")[some + 1L]), piece(special, "label="), attributes(network$nodes), list(c(";", "];")[some + 1L])),
-    lines_of("  ", list(name[edges$from]), " -> ", list(name[edges$to]), " [kind=\"", list(edges$kind), "\"", piece(look, " "), attributes(edge_values(edges)[-1L]), "];"),
+    lines_of(
+      "  ",
+      list(name),
+      list(c("", " [")[some + 1L]),
+      piece(special, "label="),
+      attributes(network$nodes),
+      list(c(";", "];")[some + 1L])
+    ),
+    lines_of(
+      "  ",
+      list(name[edges$from]),
+      " -> ",
+      list(name[edges$to]),
+      " [kind=\"",
+      list(edges$kind),
+      "\"",
+      piece(look, " "),
+      attributes(edge_values(edges)[-1L]),
+      "];"
+    ),
     "}"
   )
 }
 
 # The marks of a PAG. Circles are odot in Graphviz.
 dot_marks <- c(
-  "-->" = NA, "o->" = "dir=both arrowtail=odot", "<->" = "dir=both", "o-o" = "dir=both arrowtail=odot arrowhead=odot", "o--" = "dir=both arrowtail=odot arrowhead=none",
+  "-->" = NA,
+  "o->" = "dir=both arrowtail=odot",
+  "<->" = "dir=both",
+  "o-o" = "dir=both arrowtail=odot arrowhead=odot",
+  "o--" = "dir=both arrowtail=odot arrowhead=none",
   "---" = "dir=none"
 )
 
 dot_name <- function(name) {
-  plain <- grepl("^[A-Za-z_][A-Za-z0-9_]*$", name) && !tolower(name) %in% c("node", "edge", "graph", "digraph", "subgraph", "strict")
+  plain <- grepl("^[A-Za-z_][A-Za-z0-9_]*$", name) &&
+    !tolower(name) %in% c("node", "edge", "graph", "digraph", "subgraph", "strict")
   if (plain) name else dot_quoted(name)
 }
 
-# SIF ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# SIF
+# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
 # Returns list(sif, edges, nodes): lines of the main file and of the tables that accompany it.
 sif_files <- function(network) {
@@ -118,14 +188,32 @@ sif_files <- function(network) {
   edges <- network$edges
   refuse_same_names(labels, "SIF")
   if (!nrow(edges) && any(grepl(" ", labels, fixed = TRUE))) {
-    abort_argument("x", labels, "use another format.", has = "names with spaces but no edges (in SIF without tabs, programs would split these names)")
+    abort_argument(
+      "x",
+      labels,
+      "use another format.",
+      has = "names with spaces but no edges (in SIF without tabs, programs would split these names)"
+    )
   }
   alone <- setdiff(seq_along(labels), c(edges$from, edges$to))
   from <- labels[edges$from]
   to <- labels[edges$to]
-  of_edges <- c(list(name = lines_of(list(from), " (", list(edges$kind), ") ", list(to)), from = from, to = to, interaction = edges$kind), edge_values(edges)[-1L])
-  files <- list(sif = c(lines_of(list(from), "\t", list(edges$kind), "\t", list(to)), labels[alone]), edges = table_lines(of_edges))
-  if (length(network$nodes)) files$nodes <- table_lines(c(list(name = labels), network$nodes))
+  of_edges <- c(
+    list(
+      name = lines_of(list(from), " (", list(edges$kind), ") ", list(to)),
+      from = from,
+      to = to,
+      interaction = edges$kind
+    ),
+    edge_values(edges)[-1L]
+  )
+  files <- list(
+    sif = c(lines_of(list(from), "\t", list(edges$kind), "\t", list(to)), labels[alone]),
+    edges = table_lines(of_edges)
+  )
+  if (length(network$nodes)) {
+    files$nodes <- table_lines(c(list(name = labels), network$nodes))
+  }
   files
 }
 
@@ -137,15 +225,23 @@ table_lines <- function(columns) {
     text[quoted] <- paste0("\"", gsub("\"", "\"\"", text[quoted], fixed = TRUE), "\"", recycle0 = TRUE)
     text
   }
-  c(paste(field(names(columns)), collapse = "\t"), do.call(paste, c(lapply(unname(columns), function(values) field(value_text(values))), sep = "\t", recycle0 = TRUE)))
+  c(
+    paste(field(names(columns)), collapse = "\t"),
+    do.call(paste, c(lapply(unname(columns), function(values) field(value_text(values))), sep = "\t", recycle0 = TRUE))
+  )
 }
 
-# CX2 ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# CX2
+# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
 json_escaped <- function(text) {
   codes <- c(1:8, 11L, 12L, 14:31, 127L)
   others <- stats::setNames(sprintf("\\u%04x", codes), vapply(codes, intToUtf8, ""))
-  replaced(text, "[\\x01-\\x1f\\x7f\"\\\\]", c("\\" = "\\\\", "\"" = "\\\"", "\n" = "\\n", "\r" = "\\r", "\t" = "\\t", others))
+  replaced(
+    text,
+    "[\\x01-\\x1f\\x7f\"\\\\]",
+    c("\\" = "\\\\", "\"" = "\\\"", "\n" = "\\n", "\r" = "\\r", "\t" = "\\t", others)
+  )
 }
 
 json_string <- function(text) paste0("\"", json_escaped(text), "\"", recycle0 = TRUE)
@@ -157,14 +253,26 @@ cx2_lines <- function(network) {
   names(of_edges)[names(of_edges) == "kind"] <- "interaction"
   of_nodes <- c(list(name = network$labels), network$nodes)
   declared <- function(values) {
-    paste0(json_string(names(values)), ":{\"d\":\"", vapply(values, type_of, "", whole = "integer"), "\"}", collapse = ",")
+    paste0(
+      json_string(names(values)),
+      ":{\"d\":\"",
+      vapply(values, type_of, "", whole = "integer"),
+      "\"}",
+      collapse = ","
+    )
   }
   # The first value always exists. Numbers that JSON cannot represent are left out, like missing values.
   object <- function(values) {
     pieces(values, function(value, at, name) {
-      if (is.numeric(value)) value[!is.finite(value)] <- NA
+      if (is.numeric(value)) {
+        value[!is.finite(value)] <- NA
+      }
       before <- paste0(if (at > 1L) ",", json_string(name), ":")
-      if (is.character(value)) piece(json_escaped(value), paste0(before, "\""), "\"") else piece(value_text(value), before)
+      if (is.character(value)) {
+        piece(json_escaped(value), paste0(before, "\""), "\"")
+      } else {
+        piece(value_text(value), before)
+      }
     })
   }
   # Each element is a line; all lines except the last end with a comma.
@@ -175,16 +283,45 @@ cx2_lines <- function(network) {
   counts <- c(attributeDeclarations = 1L, networkAttributes = 1L, nodes = n, edges = m, visualProperties = 1L)
   c(
     "[{\"CXVersion\":\"2.0\",\"hasFragments\":false},",
-    block("metaData", lines_of("{\"name\":\"", list(names(counts)), "\",\"elementCount\":", list(whole_numbers(counts)), "}", commas(length(counts)))),
-    block("attributeDeclarations", sprintf(
-      "{\"networkAttributes\":{\"name\":{\"d\":\"string\"}},\"nodes\":{%s},\"edges\":{%s}}", declared(of_nodes), declared(of_edges)
-    )),
+    block(
+      "metaData",
+      lines_of(
+        "{\"name\":\"",
+        list(names(counts)),
+        "\",\"elementCount\":",
+        list(whole_numbers(counts)),
+        "}",
+        commas(length(counts))
+      )
+    ),
+    block(
+      "attributeDeclarations",
+      sprintf(
+        "{\"networkAttributes\":{\"name\":{\"d\":\"string\"}},\"nodes\":{%s},\"edges\":{%s}}",
+        declared(of_nodes),
+        declared(of_edges)
+      )
+    ),
     block("networkAttributes", "{\"name\":\"pcgpu\"}"),
-    block("nodes", lines_of("{\"id\":", list(whole_numbers(seq_len(n))), ",\"v\":{", object(of_nodes), "}}", commas(n))),
-    block("edges", lines_of(
-      "{\"id\":", list(whole_numbers(seq_len(m))), ",\"s\":", list(whole_numbers(network$edges$from)), ",\"t\":", list(whole_numbers(network$edges$to)), ",\"v\":{",
-      object(of_edges), "}}", commas(m)
-    )),
+    block(
+      "nodes",
+      lines_of("{\"id\":", list(whole_numbers(seq_len(n))), ",\"v\":{", object(of_nodes), "}}", commas(n))
+    ),
+    block(
+      "edges",
+      lines_of(
+        "{\"id\":",
+        list(whole_numbers(seq_len(m))),
+        ",\"s\":",
+        list(whole_numbers(network$edges$from)),
+        ",\"t\":",
+        list(whole_numbers(network$edges$to)),
+        ",\"v\":{",
+        object(of_edges),
+        "}}",
+        commas(m)
+      )
+    ),
     block("visualProperties", cx2_style(edge_look(pag = isTRUE(network$pag)))),
     "{\"status\":[{\"success\":true}]}]"
   )
@@ -193,8 +330,19 @@ cx2_lines <- function(network) {
 # Returns a style with arrowheads by kind of edge, and names as labels. `look`: edge_look().
 cx2_style <- function(look) {
   by_kind <- function(property, values) {
-    map <- paste0("{\"v\":\"", ifelse(look$kind %in% names(arrow_of), arrow_of[look$kind], look$kind), "\",\"vp\":\"", values, "\"}", collapse = ",")
-    sprintf("\"%s\":{\"type\":\"DISCRETE\",\"definition\":{\"attribute\":\"interaction\",\"type\":\"string\",\"map\":[%s]}}", property, map)
+    map <- paste0(
+      "{\"v\":\"",
+      ifelse(look$kind %in% names(arrow_of), arrow_of[look$kind], look$kind),
+      "\",\"vp\":\"",
+      values,
+      "\"}",
+      collapse = ","
+    )
+    sprintf(
+      "\"%s\":{\"type\":\"DISCRETE\",\"definition\":{\"attribute\":\"interaction\",\"type\":\"string\",\"map\":[%s]}}",
+      property,
+      map
+    )
   }
   shape <- c(tail = "none", arrow = "triangle", circle = "circle")
   # Undirected and directed edges of a CPDAG have the same colour in Cytoscape.
@@ -202,7 +350,11 @@ cx2_style <- function(look) {
   paste0(
     "{\"default\":{\"network\":{\"NETWORK_BACKGROUND_COLOR\":\"#FFFFFF\"},\"node\":{},\"edge\":{}},",
     "\"nodeMapping\":{\"NODE_LABEL\":{\"type\":\"PASSTHROUGH\",\"definition\":{\"attribute\":\"name\",\"type\":\"string\"}}},\"edgeMapping\":{",
-    by_kind("EDGE_TARGET_ARROW_SHAPE", shape[look$at_to]), ",", by_kind("EDGE_SOURCE_ARROW_SHAPE", shape[look$at_from]), ",",
-    by_kind("EDGE_LINE_COLOR", colour), "}}"
+    by_kind("EDGE_TARGET_ARROW_SHAPE", shape[look$at_to]),
+    ",",
+    by_kind("EDGE_SOURCE_ARROW_SHAPE", shape[look$at_from]),
+    ",",
+    by_kind("EDGE_LINE_COLOR", colour),
+    "}}"
   )
 }

@@ -1,9 +1,11 @@
 #' The neighbours of a variable
 #'
-#' Returns the variables near one or several variables in a graph: those that share an edge with them, those that share an edge with these, and so on.
+#' Returns the variables near one or several variables in a graph: those that share an edge with them, those that share
+#' an edge with these, and so on.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()] or [cpdag_of()];
-#'   a result of [stability()] (its averaged graph); or another graph that [compare_graphs()] accepts.
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()], [rfci()] or [fciPlus()]; a
+#'   graph of [random_dag()] or [cpdag_of()]; a result of [stability()] (its averaged graph); or another graph that
+#'   [compare_graphs()] accepts.
 #' @param a One or several variables, by name or number.
 #' @param order The largest distance in edges, from 1 up; `Inf` for all variables that can be reached.
 #' @param follow Which edges to follow:
@@ -13,7 +15,8 @@
 #'   - `"undirected"`: only edges without a direction (`---`).
 #'
 #'   Only `"all"` follows an edge in conflict, and edges of a PAG other than `-->` and `---`.
-#' @return A data frame with one row for each variable found, without `a`, by distance, then in the order of the variables:
+#' @return A data frame with one row for each variable found, without `a`, by distance, then in the order of the
+#'   variables:
 #'   - `name`;
 #'   - `distance`, in edges from the nearest of `a`;
 #'   - `via`, the first variable one step nearer that leads there (one of `a` at distance 1);
@@ -31,7 +34,10 @@
 #' neighbours(dag, "x5", order = Inf, follow = "parents") # its ancestors
 #' @export
 neighbours <- function(x, a, order = 1, follow = c("all", "parents", "children", "undirected")) {
-  check_given(list(x = missing(x), a = missing(a)), list(x = "give a result of pc(), or a graph.", a = "give a variable, by name or number."))
+  check_given(
+    list(x = missing(x), a = missing(a)),
+    list(x = "give a result of pc(), or a graph.", a = "give a variable, by name or number.")
+  )
   network <- network_of(x)
   labels <- network$labels
   start <- variables_at(a, labels, "a")
@@ -59,7 +65,12 @@ neighbours <- function(x, a, order = 1, follow = c("all", "parents", "children",
   }
   found <- which(distance > 0L)
   found <- found[order(distance[found], found)]
-  list2DF(list(name = labels[found], distance = distance[found], via = labels[via[found]], kind = step_kinds[kind[found]]))
+  list2DF(list(
+    name = labels[found],
+    distance = distance[found],
+    via = labels[via[found]],
+    kind = step_kinds[kind[found]]
+  ))
 }
 
 # Roles of the end of a step for its beginning.
@@ -67,12 +78,23 @@ step_kinds <- c("parent", "child", "undirected", "conflict", "possible parent", 
 
 # By kind of edge: the role of its second end for the first, and of the first for the second.
 steps_along <- rbind("-->" = c(2L, 1L), "---" = c(3L, 3L), "<->" = c(4L, 4L))
-steps_along_pag <- rbind("-->" = c(2L, 1L), "o->" = c(6L, 5L), "<->" = c(7L, 7L), "o-o" = c(8L, 8L), "o--" = c(8L, 8L), "---" = c(3L, 3L))
+steps_along_pag <- rbind(
+  "-->" = c(2L, 1L),
+  "o->" = c(6L, 5L),
+  "<->" = c(7L, 7L),
+  "o-o" = c(8L, 8L),
+  "o--" = c(8L, 8L),
+  "---" = c(3L, 3L)
+)
 
 # Returns every step along an edge to be followed, by the number of the variable where it begins.
 steps_of <- function(edges, follow, pag = FALSE) {
   along <- (if (pag) steps_along_pag else steps_along)[edges$kind, , drop = FALSE]
-  steps <- list2DF(list(from = c(edges$from, edges$to), to = c(edges$to, edges$from), kind = unname(c(along[, 1L], along[, 2L]))))
+  steps <- list2DF(list(
+    from = c(edges$from, edges$to),
+    to = c(edges$to, edges$from),
+    kind = unname(c(along[, 1L], along[, 2L]))
+  ))
   wanted <- list(all = seq_along(step_kinds), parents = 1L, children = 2L, undirected = 3L)[[follow]]
   steps <- steps[steps$kind %in% wanted, ]
   steps[order(steps$from), ]

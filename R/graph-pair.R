@@ -2,10 +2,12 @@
 #'
 #' Returns the separating set of two variables without an edge: the variables given which a test found them independent.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` stores no sets).
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()`
+#'   stores no sets).
 #' @param a,b Two variables, by name or number.
-#' @return The names of the variables in the set: `character(0)` if `a` and `b` are independent given nothing, `NULL` if there is no such set, because the two
-#'   are adjacent or were never tested. If the conservative or the majority rule left two sets, the one in `sepset[[a]][[b]]` of pcalg's class.
+#' @return The names of the variables in the set: `character(0)` if `a` and `b` are independent given nothing, `NULL` if
+#'   there is no such set, because the two are adjacent or were never tested. If the conservative or the majority rule
+#'   left two sets, the one in `sepset[[a]][[b]]` of pcalg's class.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [p_value()] of the pair, [edge_table()], [neighbours()]
@@ -23,11 +25,20 @@ methods::setMethod("sepset", "ANY", function(x, a, b) {
   labels <- labels_of_kept(x)
   at <- one_pair(a, b, labels)
   sets <- attr(x, "sepset")
-  broken <- !is.list(sets) || length(sets) != length(labels) || !all(vapply(sets[at], function(row) is.list(row) && length(row) == length(labels), NA))
-  if (broken) check_object(x, only = "sepset")
+  broken <- !is.list(sets) ||
+    length(sets) != length(labels) ||
+    !all(vapply(sets[at], function(row) is.list(row) && length(row) == length(labels), NA))
+  if (broken) {
+    check_object(x, only = "sepset")
+  }
   set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
   if (!is.null(set) && !is_whole(set, 1, length(labels))) {
-    abort_argument("x", x, "give the result of pc() or skeleton() unchanged.", has = sprintf("an invalid separating set of %s and %s (%s)", labels[at[1L]], labels[at[2L]], describe(set)))
+    abort_argument(
+      "x",
+      x,
+      "give the result of pc() or skeleton() unchanged.",
+      has = sprintf("an invalid separating set of %s and %s (%s)", labels[at[1L]], labels[at[2L]], describe(set))
+    )
   }
   if (!is.null(set)) labels[set]
 })
@@ -54,7 +65,12 @@ labels_of_kept <- function(x) {
   }
   check_object(x, only = c("square", "pMax"))
   if (!length(attr(x, "sepset"))) {
-    abort_argument("x", x, "give a result of fci() or rfci().", is = "a result of fciPlus(), which stores neither separating sets nor p-values")
+    abort_argument(
+      "x",
+      x,
+      "give a result of fci() or rfci().",
+      is = "a result of fciPlus(), which stores neither separating sets nor p-values"
+    )
   }
   labels_of_pag(attr(x, "amat"))
 }
@@ -74,7 +90,12 @@ pairs_at <- function(a, b, labels) {
   at <- list(a = variables_at(a, labels, "a"), b = variables_at(b, labels, "b"))
   size <- max(lengths(at))
   if (any(lengths(at) != 1L & lengths(at) != size)) {
-    abort_argument("b", b, "give one variable, or one for each of `a`.", needs = sprintf("1 or %d variables, as many as `a`, not %d", length(at$a), length(at$b)))
+    abort_argument(
+      "b",
+      b,
+      "give one variable, or one for each of `a`.",
+      needs = sprintf("1 or %d variables, as many as `a`, not %d", length(at$a), length(at$b))
+    )
   }
   at <- lapply(at, rep_len, size)
   if (any(at$a == at$b)) {
@@ -85,19 +106,21 @@ pairs_at <- function(a, b, labels) {
 
 #' The p-value of two variables
 #'
-#' Returns the largest p-value of the tests of a pair of variables, as in the slot `pMax` of pcalg's class. For a pair that is not adjacent, this is the
-#' p-value of the test that separated it. For an edge, it is the p-value of the test that came closest to separating it.
+#' Returns the largest p-value of the tests of a pair of variables, as in the slot `pMax` of pcalg's class. For a pair
+#' that is not adjacent, this is the p-value of the test that separated it. For an edge, it is the p-value of the test
+#' that came closest to separating it.
 #'
-#' A result of class [pcCompact][pcCompact-class] does not store the p-values of pairs that level 0 removed, which are nearly all pairs. Give `suffStat` to
-#' repeat their tests.
+#' A result of class [pcCompact][pcCompact-class] does not store the p-values of pairs that level 0 removed, which are
+#' nearly all pairs. Give `suffStat` to repeat their tests.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` stores no p-values). Tests of the
-#'   possible-d-sep phase count. As in pcalg, tests that `rfci()` makes after the skeleton do not.
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()`
+#'   stores no p-values). Tests of the possible-d-sep phase count. As in pcalg, tests that `rfci()` makes after the
+#'   skeleton do not.
 #' @param a,b Two variables, by name or number; or several for `a` and the same number for `b`.
 #' @param suffStat The sufficient statistic of the search. Needed only for a `pcCompact` and pairs that level 0 removed.
 #' @param indepTest The test of the search. Needed only with `suffStat`, if the test was an R function.
-#' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) if it was not tested. If the p-value is not known and
-#'   `suffStat` is not given, the call ends with an error of class `pcgpu_error_level0`.
+#' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) if it was not tested. If the p-value is not known
+#'   and `suffStat` is not given, the call ends with an error of class `pcgpu_error_level0`.
 #' @seealso [sepset()] for the separating set of a pair, [edge_table()] for the table of all edges, [q_values()].
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
@@ -139,10 +162,16 @@ methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, in
   if (!all(known)) {
     first <- which(!known)[1L]
     if (is.null(suffStat)) {
-      abort("level0", sprintf(
-        "the p-value of %s and %s is not stored, because level 0 removed the pair: give `suffStat`, the sufficient statistic of the search.",
-        x@labels[low[first]], x@labels[high[first]]
-      ), a = low[first], b = high[first])
+      abort(
+        "level0",
+        sprintf(
+          "the p-value of %s and %s is not stored, because level 0 removed the pair: give `suffStat`, the sufficient statistic of the search.",
+          x@labels[low[first]],
+          x@labels[high[first]]
+        ),
+        a = low[first],
+        b = high[first]
+      )
     }
     value[!known] <- at_level0(x, low[!known], high[!known], suffStat, indepTest)
   }
@@ -152,7 +181,12 @@ methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, in
 # Returns the test that made the result: its own, or the one given.
 test_of <- function(x, indepTest) {
   if (is.null(indepTest) && !nzchar(x@test)) {
-    abort_argument("indepTest", NULL, "give the test of the search, an R function that the result does not store.", is = "missing")
+    abort_argument(
+      "indepTest",
+      NULL,
+      "give the test of the search, an R function that the result does not store.",
+      is = "missing"
+    )
   }
   indepTest %||% get(x@test)
 }
@@ -168,7 +202,9 @@ at_level0 <- function(x, low, high, suffStat, indepTest) {
     C <- if (kept) correlations_of_kept(suffStat, columns) else suffStat$C
     r <- C[cbind(match(low, columns), match(high, columns))]
     # pcalg's C++ uses absolute values, which changes the last digits.
-    if (x@method == "stable.fast") r <- abs(r)
+    if (x@method == "stable.fast") {
+      r <- abs(r)
+    }
     ask <- function(r) test(1L, 2L, integer(0), list(C = matrix(c(1, r, r, 1), 2L), n = suffStat$n))
     value <- vapply(r, function(r) test_value(ask(r)), 0)
   } else {
@@ -177,7 +213,8 @@ at_level0 <- function(x, low, high, suffStat, indepTest) {
   ifelse(is.na(value), 1, value)
 }
 
-# Refuses a sufficient statistic with another number of variables than the result, or with its variables in another order.
+# Refuses a sufficient statistic with another number of variables than the result, or with its variables in another
+# order.
 check_stat_of_result <- function(suffStat, labels) {
   p <- length(labels)
   check_against(data_names(suffStat, p), labels, "suffStat", "x", tell = FALSE)
@@ -186,7 +223,10 @@ check_stat_of_result <- function(suffStat, labels) {
   }
   table <- if (is.list(suffStat)) suffStat$C %||% suffStat$dm %||% suffStat$data
   if (length(dim(table)) == 2L && ncol(table) != p) {
-    abort_argument("suffStat", suffStat, sprintf("give the sufficient statistic of the search, which has %d variables.", p),
+    abort_argument(
+      "suffStat",
+      suffStat,
+      sprintf("give the sufficient statistic of the search, which has %d variables.", p),
       is = sprintf("for %d variables", ncol(table))
     )
   }

@@ -1,4 +1,5 @@
-# The class pcgpu_graph: a graph as a table of its edges, so memory grows with the number of edges. Edges are ordered by head, then tail, if all are directed.
+# The class pcgpu_graph: a graph as a table of its edges, so memory grows with the number of edges. Edges are ordered by
+# head, then tail, if all are directed.
 
 methods::setOldClass("pcgpu_graph")
 methods::setMethod("edges", "pcgpu_graph", edges_of_object)
@@ -51,12 +52,21 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_graph")
   check_object(x)
   edges <- length(x$from)
-  say_lines(sprintf("A %s with %s and %s%s", if (!is.null(x$weight)) "DAG" else "CPDAG", counted(length(x$labels), "variable"), counted(edges, "edge"),
-    if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
+  say_lines(sprintf(
+    "A %s with %s and %s%s",
+    if (!is.null(x$weight)) "DAG" else "CPDAG",
+    counted(length(x$labels), "variable"),
+    counted(edges, "edge"),
+    if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))
+  ))
   shown <- seq_len(min(n, edges))
   part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
-  if (edges) print_frame(as.data.frame(part), given, 3L, row.names = FALSE)
-  if (edges > n) say_lines(sprintf("... and %s more", in_words(edges - n)))
+  if (edges) {
+    print_frame(as.data.frame(part), given, 3L, row.names = FALSE)
+  }
+  if (edges > n) {
+    say_lines(sprintf("... and %s more", in_words(edges - n)))
+  }
   invisible(x)
 }
 
@@ -67,29 +77,48 @@ summary.pcgpu_graph <- function(object, ...) {
   p <- length(object$labels)
   degree <- tabulate(c(object$from, object$to), p)
   names(degree) <- object$labels
-  structure(class = "summary.pcgpu_graph", list(
-    variables = p, directed = sum(object$directed), undirected = sum(!object$directed), degree = degree,
-    parents = tabulate(object$to[object$directed], p)
-  ))
+  structure(
+    class = "summary.pcgpu_graph",
+    list(
+      variables = p,
+      directed = sum(object$directed),
+      undirected = sum(!object$directed),
+      degree = degree,
+      parents = tabulate(object$to[object$directed], p)
+    )
+  )
 }
 
 #' @exportS3Method print summary.pcgpu_graph
 print.summary.pcgpu_graph <- function(x, ...) {
   check_dots(list(...), character(), "print.summary.pcgpu_graph")
-  say_lines(sprintf("%s, %s, %s undirected", counted(x$variables, "variable"), counted(x$directed, "directed edge"), in_words(x$undirected)))
-  say_lines(sprintf("Neighbours per variable: mean %s, maximum %s; %s without neighbours",
-    format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))
+  say_lines(sprintf(
+    "%s, %s, %s undirected",
+    counted(x$variables, "variable"),
+    counted(x$directed, "directed edge"),
+    in_words(x$undirected)
+  ))
+  say_lines(sprintf(
+    "Neighbours per variable: mean %s, maximum %s; %s without neighbours",
+    format(mean(x$degree), digits = 3L),
+    in_words(max(x$degree)),
+    counted(sum(x$degree == 0L), "variable")
+  ))
   most <- utils::head(sort(x$degree, decreasing = TRUE), 5L)
-  if (x$directed + x$undirected > 0) say_lines(sprintf("Most neighbours: %s", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
+  if (x$directed + x$undirected > 0) {
+    say_lines(sprintf("Most neighbours: %s", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
+  }
   invisible(x)
 }
 
 #' The CPDAG of a DAG
 #'
-#' Returns the graph of the Markov equivalence class of a DAG, with an arrow if all DAGs of the class have it, and an undirected edge otherwise (Chickering
-#' 1995). This is what [pc()] finds from unlimited data. `pcalg::dag2cpdag()` returns the same, from p x p matrices.
+#' Returns the graph of the Markov equivalence class of a DAG, with an arrow if all DAGs of the class have it, and an
+#' undirected edge otherwise (Chickering 1995). This is what [pc()] finds from unlimited data. `pcalg::dag2cpdag()`
+#' returns the same, from p x p matrices.
 #'
-#' @param dag A DAG of [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
+#' @param dag A DAG of [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of
+#'   bnlearn.
 #' @return An object of class `pcgpu_graph`, see [random_dag()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.

@@ -1,15 +1,17 @@
 #' Results as data frames
 #'
-#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` returns one
-#' row for each item of the result, `glance()` one row for the whole search.
+#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's
+#' `as.data.frame()`. `tidy()` returns one row for each item of the result, `glance()` one row for the whole search.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. `tidy()` and
-#'   `as.data.frame()` also accept a graph of [random_dag()] or [cpdag_of()], and a result of [stability()], [causal_effects()], [cstar()],
-#'   [select_features()], [markov_check()] or [q_values()]. `as.data.frame()` also accepts the graph of [averaged_cpdag()].
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or
+#'   [fciPlus()]. `tidy()` and `as.data.frame()` also accept a graph of [random_dag()] or [cpdag_of()], and a result of
+#'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()].
+#'   `as.data.frame()` also accepts the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
-#' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For the others: must be empty.
-#' @return `tidy()` returns a data frame. For a search, a graph or a result of [stability()], it is the [edge_table()] with `from`, `to`, `kind` and further
-#'   columns. For other objects it is the result of `as.data.frame()`.
+#' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For the
+#'   others: must be empty.
+#' @return `tidy()` returns a data frame. For a search, a graph or a result of [stability()], it is the [edge_table()]
+#'   with `from`, `to`, `kind` and further columns. For other objects it is the result of `as.data.frame()`.
 #'
 #'   `glance()` returns a data frame with one row and the columns
 #'   - `variables`, `samples` (`NA` if unknown, as with a test that is an R function);
@@ -102,9 +104,20 @@ glance.pcCompact <- function(x, ...) {
   check_dots(list(...), character(), "glance.pcCompact")
   told <- overview(x)
   list2DF(list(
-    variables = told$variables, samples = told$samples, edges = sum(told$kinds), directed = told$kinds[["-->"]], undirected = told$kinds[["---"]],
-    conflict = told$kinds[["<->"]], tests = sum(told$tests), max_level = told$max_level, test = told$test, alpha = told$alpha,
-    device = told$device, seconds = told$seconds, valid_cpdag = told$valid_cpdag, ended_early = told$ended_early
+    variables = told$variables,
+    samples = told$samples,
+    edges = sum(told$kinds),
+    directed = told$kinds[["-->"]],
+    undirected = told$kinds[["---"]],
+    conflict = told$kinds[["<->"]],
+    tests = sum(told$tests),
+    max_level = told$max_level,
+    test = told$test,
+    alpha = told$alpha,
+    device = told$device,
+    seconds = told$seconds,
+    valid_cpdag = told$valid_cpdag,
+    ended_early = told$ended_early
   ))
 }
 
@@ -121,16 +134,27 @@ glance.fciAlgo <- function(x, ...) {
     list(variables = told$variables, samples = told$samples, edges = sum(told$kinds)),
     stats::setNames(as.list(told$kinds[names(names_of_pag)]), names_of_pag),
     list(
-      tests = if (counted) sum(told$tests) else NA_real_, max_level = if (counted) told$max_level else NA_integer_,
-      tests_pdsep = if (counted) sum(phase) else NA_real_, max_size_pdsep = if (counted) max(0L, which(phase > 0) - 1L) else NA_integer_,
-      test = told$test, alpha = told$alpha, device = told$device, seconds = told$seconds, ended_early = told$ended_early
+      tests = if (counted) sum(told$tests) else NA_real_,
+      max_level = if (counted) told$max_level else NA_integer_,
+      tests_pdsep = if (counted) sum(phase) else NA_real_,
+      max_size_pdsep = if (counted) max(0L, which(phase > 0) - 1L) else NA_integer_,
+      test = told$test,
+      alpha = told$alpha,
+      device = told$device,
+      seconds = told$seconds,
+      ended_early = told$ended_early
     )
   ))
 }
 
 # Names of the kinds of edges of a PAG (Zhang 2008).
 names_of_pag <- c(
-  "-->" = "directed", "o->" = "partially_directed", "<->" = "bidirected", "o-o" = "nondirected", "o--" = "partially_undirected", "---" = "undirected"
+  "-->" = "directed",
+  "o->" = "partially_directed",
+  "<->" = "bidirected",
+  "o-o" = "nondirected",
+  "o--" = "partially_undirected",
+  "---" = "undirected"
 )
 
 # Returns the known facts about a search, with NA for the rest. `network`: its edges.
@@ -140,13 +164,17 @@ overview <- function(x, network = network_of(x)) {
   known <- function(value) if (length(value)) value else NA
   test <- if (is_compact(x)) x@test else details$test
   list(
-    variables = length(network$labels), samples = as.double(known(details$samples)),
+    variables = length(network$labels),
+    samples = as.double(known(details$samples)),
     kinds = counts_of_kinds(network$edges$kind, if (is_fci(x)) kinds_of_pag else unname(arrow_of)),
-    tests = as.double(attr(x, "n.edgetests")), max_level = as.integer(attr(x, "max.ord")),
+    tests = as.double(attr(x, "n.edgetests")),
+    max_level = as.integer(attr(x, "max.ord")),
     test = if (isTRUE(nzchar(test))) test else NA_character_,
     alpha = as.double(known(if (is_compact(x)) x@alpha else details$alpha)),
-    device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "), seconds = as.double(known(details$seconds)),
-    valid_cpdag = as.logical(known(details$valid_cpdag)), ended_early = if (is.null(details)) NA else !is.null(details$ended) || !is.null(details$phase$ended)
+    device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "),
+    seconds = as.double(known(details$seconds)),
+    valid_cpdag = as.logical(known(details$valid_cpdag)),
+    ended_early = if (is.null(details)) NA else !is.null(details$ended) || !is.null(details$phase$ended)
   )
 }
 

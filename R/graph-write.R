@@ -1,36 +1,45 @@
 #' Write a network to a file for other programs
 #'
-#' Writes GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; or SIF and CX2 for Cytoscape. The file contains the kind of each edge and
-#' all that is known about it, so no information is lost. The same graph always gives the same bytes. The file appears under its name only when it is complete.
+#' Writes GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; or SIF and CX2 for Cytoscape. The
+#' file contains the kind of each edge and all that is known about it, so no information is lost. The same graph always
+#' gives the same bytes. The file appears under its name only when it is complete.
 #'
 #' # Formats
 #'
-#' - `"graphml"`: each edge once, with `directed = "false"` if it has no direction, and with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that allow only
-#'   one sort of edge in a graph, such as igraph, treat all edges as directed: use `kind` there. [as_igraph()] and [compare_graphs()] use it for graphs that
-#'   `igraph::read_graph(path, "graphml")` returns.
-#' - `"dot"`: edges without a direction have `dir=none`; edges in conflict have `dir=both` and are red; each has its `kind`. Backslashes in names are doubled
-#'   if Graphviz shows the names of nodes (`dot -Tplain`), but not in the labels.
-#' - `"sif"`: one line for each edge (*from*, kind, *to*, separated by tabs), and one line for each variable without an edge. Further information is in
-#'   tab-separated tables next to the file, which Cytoscape imports as tables of edges and nodes by their column `name`. For `net.sif` they are `net.edges.tsv`
-#'   and, with `nodes`, `net.nodes.tsv`.
-#' - `"cx2"`: the current format of Cytoscape and NDEx, with the kind as `interaction` and a style that draws arrowheads according to it.
+#' - `"graphml"`: each edge once, with `directed = "false"` if it has no direction, and with its `kind`, `"-->"`,
+#'   `"---"` or `"<->"`. Programs that allow only one sort of edge in a graph, such as igraph, treat all edges as
+#'   directed: use `kind` there. [as_igraph()] and [compare_graphs()] use it for graphs that `igraph::read_graph(path,
+#'   "graphml")` returns.
+#' - `"dot"`: edges without a direction have `dir=none`; edges in conflict have `dir=both` and are red; each has its
+#'   `kind`. Backslashes in names are doubled if Graphviz shows the names of nodes (`dot -Tplain`), but not in the
+#'   labels.
+#' - `"sif"`: one line for each edge (*from*, kind, *to*, separated by tabs), and one line for each variable without an
+#'   edge. Further information is in tab-separated tables next to the file, which Cytoscape imports as tables of edges
+#'   and nodes by their column `name`. For `net.sif` they are `net.edges.tsv` and, with `nodes`, `net.nodes.tsv`.
+#' - `"cx2"`: the current format of Cytoscape and NDEx, with the kind as `interaction` and a style that draws arrowheads
+#'   according to it.
 #'
-#' A PAG of [fci()] and its relatives keeps its kinds in all formats: `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`. DOT draws the circles as `odot`,
-#' CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`) have `directed = "false"`.
+#' A PAG of [fci()] and its relatives keeps its kinds in all formats: `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and
+#' `"---"`. DOT draws the circles as `odot`, CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`)
+#' have `directed = "false"`.
 #'
-#' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also contains the strengths.
+#' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also
+#'   contains the strengths.
 #' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
-#' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a column, its row names do. Numbers, whole
-#'   numbers, logical values and text (factors) become attributes of nodes. `NA` values are left out; variables without a row have no attributes.
+#' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a
+#'   column, its row names do. Numbers, whole numbers, logical values and text (factors) become attributes of nodes.
+#'   `NA` values are left out; variables without a row have no attributes.
 #' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
 #' @param overwrite Whether to replace existing files. With `FALSE` an existing file is an error.
-#' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind` and, if known, `p`, `strength` and
-#'   `direction`, and `weight`, as in [edge_table()], with enough digits to read the same number again. For an edge without a test, `p` is left out.
+#' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind`
+#'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
+#'   same number again. For an edge without a test, `p` is left out.
 #'
 #'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a character that the format does not allow:
 #'   XML allows no non-printing characters except tab, line feed and carriage return, and SIF not even these.
 #' @references
-#' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing 2001*, LNCS 2265, 501-512.
+#' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing
+#' 2001*, LNCS 2265, 501-512.
 #'
 #' Cytoscape Exchange Format Specification (Version 2). <https://cytoscape.org/cx/cx2/>
 #' @seealso [as_igraph()], [edge_table()] for `write.csv()`
@@ -43,7 +52,10 @@
 #' unlink(path)
 #' @export
 write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE) {
-  check_given(list(x = missing(x), path = missing(path)), list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\"."))
+  check_given(
+    list(x = missing(x), path = missing(path)),
+    list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\".")
+  )
   network <- network_of(x)
   overwrite <- check_flag(overwrite, "overwrite")
   check_path(path, "path")
@@ -52,12 +64,27 @@ write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE
   network$labels <- enc2utf8(network$labels)
   network$nodes <- node_table(nodes, network$labels)
   network$edges <- tested_edges(network$edges)
-  files <- switch(format, graphml = graphml_lines(network), dot = dot_lines(network), sif = sif_files(network), cx2 = cx2_lines(network))
-  if (is.character(files)) files <- list(files)
-  paths <- c(path, if (length(files) > 1L) paste0(sub("[.]sif$", "", path, ignore.case = TRUE), ".", names(files)[-1L], ".tsv"))
-  for (beside in paths[-1L]) check_new_path(beside, "path", overwrite)
+  files <- switch(
+    format,
+    graphml = graphml_lines(network),
+    dot = dot_lines(network),
+    sif = sif_files(network),
+    cx2 = cx2_lines(network)
+  )
+  if (is.character(files)) {
+    files <- list(files)
+  }
+  paths <- c(
+    path,
+    if (length(files) > 1L) paste0(sub("[.]sif$", "", path, ignore.case = TRUE), ".", names(files)[-1L], ".tsv")
+  )
+  for (beside in paths[-1L]) {
+    check_new_path(beside, "path", overwrite)
+  }
   # The main file comes last: if it exists, so do its tables.
-  for (at in rev(seq_along(files))) write_whole(files[[at]], paths[at])
+  for (at in rev(seq_along(files))) {
+    write_whole(files[[at]], paths[at])
+  }
   invisible(paths)
 }
 
@@ -87,14 +114,33 @@ node_table <- function(nodes, labels) {
   where <- if (named) "column `name`" else "row names"
   unknown <- unique(of[!of %in% labels])
   if (length(unknown)) {
-    abort_argument("nodes", nodes, "use only names of variables of `x`.", has = sprintf("names in its %s that are not variables of `x`: %s", where, enumerate(encodeString(unknown, quote = "\""))))
+    abort_argument(
+      "nodes",
+      nodes,
+      "use only names of variables of `x`.",
+      has = sprintf(
+        "names in its %s that are not variables of `x`: %s",
+        where,
+        enumerate(encodeString(unknown, quote = "\""))
+      )
+    )
   }
   if (anyDuplicated(of)) {
-    abort_argument("nodes", nodes, "give one row for each variable.", has = sprintf("%s more than once in its %s", encodeString(of[anyDuplicated(of)], quote = "\""), where))
+    abort_argument(
+      "nodes",
+      nodes,
+      "give one row for each variable.",
+      has = sprintf("%s more than once in its %s", encodeString(of[anyDuplicated(of)], quote = "\""), where)
+    )
   }
   columns <- setdiff(names(nodes), "name")
   if (any(is.na(columns) | !nzchar(columns)) || anyDuplicated(columns)) {
-    abort_argument("nodes", nodes, "give each column its own name.", has = "columns without a name, or with the same name")
+    abort_argument(
+      "nodes",
+      nodes,
+      "give each column its own name.",
+      has = "columns without a name, or with the same name"
+    )
   }
   at <- match(labels, of)
   table <- lapply(stats::setNames(columns, columns), function(column) value_column(nodes[[column]], column)[at])
@@ -103,16 +149,27 @@ node_table <- function(nodes, labels) {
 }
 
 value_column <- function(values, column) {
-  if (is.factor(values)) values <- as.character(values)
-  if (!is.null(dim(values)) || is.object(values) || !(is.logical(values) || is.numeric(values) || is.character(values))) {
-    abort_argument("nodes", values, "convert it with as.numeric() or as.character().", has = sprintf("a column `%s` of class %s", column, enumerate(class(values))))
+  if (is.factor(values)) {
+    values <- as.character(values)
+  }
+  if (
+    !is.null(dim(values)) || is.object(values) || !(is.logical(values) || is.numeric(values) || is.character(values))
+  ) {
+    abort_argument(
+      "nodes",
+      values,
+      "convert it with as.numeric() or as.character().",
+      has = sprintf("a column `%s` of class %s", column, enumerate(class(values)))
+    )
   }
   if (is.character(values)) enc2utf8(values) else values
 }
 
 # Removes the p-values of edges without a test.
 tested_edges <- function(edges) {
-  if (!is.null(edges$p)) edges$p[is.na(edges$p) | edges$p < 0] <- NA
+  if (!is.null(edges$p)) {
+    edges$p[is.na(edges$p) | edges$p < 0] <- NA
+  }
   edges
 }
 
@@ -133,28 +190,58 @@ digits_of <- function(x) {
 }
 
 # Returns the type of a column in GraphML and CX2, whose names for types agree except for whole numbers.
-type_of <- function(values, whole) if (is.logical(values)) "boolean" else if (is.integer(values)) whole else if (is.double(values)) "double" else "string"
+type_of <- function(values, whole) {
+  if (is.logical(values)) {
+    "boolean"
+  } else if (is.integer(values)) {
+    whole
+  } else if (is.double(values)) {
+    "double"
+  } else {
+    "string"
+  }
+}
 
 # Returns values as text, not yet escaped.
-value_text <- function(values) if (is.logical(values)) ifelse(values, "true", "false") else if (is.numeric(values)) digits_of(values) else values
+value_text <- function(values) {
+  if (is.logical(values)) {
+    ifelse(values, "true", "false")
+  } else if (is.numeric(values)) {
+    digits_of(values)
+  } else {
+    values
+  }
+}
 
 # Refuses names and values that a format does not allow.
 refuse_characters <- function(network, pattern, format, hint) {
   check <- function(text, argument, what) {
     bad <- grepl(pattern, text, perl = TRUE) & !is.na(text) | !validUTF8(text)
     if (any(bad)) {
-      abort_argument(argument, text, hint, has = sprintf("%s that %s does not allow: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
+      abort_argument(
+        argument,
+        text,
+        hint,
+        has = sprintf("%s that %s does not allow: %s", what, format, enumerate(encodeString(text[bad], quote = "\"")))
+      )
     }
   }
   check(network$labels, "x", "names of variables")
   check(as.character(names(network$nodes)), "nodes", "names of columns")
-  for (text in Filter(is.character, network$nodes)) check(text, "nodes", "text")
+  for (text in Filter(is.character, network$nodes)) {
+    check(text, "nodes", "text")
+  }
 }
 
 # Refuses equal names, because programs that identify nodes by name would merge them.
 refuse_same_names <- function(labels, format) {
   if (anyDuplicated(labels)) {
-    abort_argument("x", labels, "give the variables different names, or use another format.", has = sprintf("several variables with the same name, which %s cannot distinguish", format))
+    abort_argument(
+      "x",
+      labels,
+      "give the variables different names, or use another format.",
+      has = sprintf("several variables with the same name, which %s cannot distinguish", format)
+    )
   }
 }
 
@@ -176,5 +263,11 @@ write_whole <- function(lines, path) {
 
 abort_unwritable <- function(path, what) {
   hint <- "give another path, or free some space"
-  abort(c("file_unwritable", "file"), sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, hint), path = path, what = what, hint = hint)
+  abort(
+    c("file_unwritable", "file"),
+    sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, hint),
+    path = path,
+    what = what,
+    hint = hint
+  )
 }

@@ -1,14 +1,16 @@
 # Converts between neighbour lists and graph::graphNEL without a p x p matrix in R code.
 #
-# pcalg makes its graphs with as(<matrix>, "graphNEL"), which takes 15 s at p = 5,361. The graphs made here are identical, including weights and order. A
-# skeleton comes from a logical matrix (weight 1L), a CPDAG from a double matrix (1 or 2), and a graph without edges from new("graphNEL", nodes).
+# pcalg makes its graphs with as(<matrix>, "graphNEL"), which takes 15 s at p = 5,361. The graphs made here are
+# identical, including weights and order. A skeleton comes from a logical matrix (weight 1L), a CPDAG from a double
+# matrix (1 or 2), and a graph without edges from new("graphNEL", nodes).
 
-# Up to this many arcs, a graph lists the weight of each, like pcalg's graphs. Above it lists only weights that differ from the default, which all functions of
-# graph and pcalg use for the rest. The names of the list, two labels each, would take longer than a search.
+# Up to this many arcs, a graph lists the weight of each, like pcalg's graphs. Above it lists only weights that differ
+# from the default, which all functions of graph and pcalg use for the rest. The names of the list, two labels each,
+# would take longer than a search.
 most_listed <- 200000L
 
-# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors parallel to `edges`. symmetric: whether every edge exists in
-# both directions, with one weight; NULL if that is not known.
+# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors parallel to `edges`.
+# symmetric: whether every edge exists in both directions, with one weight; NULL if that is not known.
 graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric = NULL, most = most_listed) {
   counts <- lengths(edges)
   if (sum(counts) == 0L) {
@@ -41,13 +43,17 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
   graph
 }
 
-# Returns a graph without nodes, made only once: R's checks of a new one take longer than the rest of the work for a graph with few edges.
+# Returns a graph without nodes, made only once: R's checks of a new one take longer than the rest of the work for a
+# graph with few edges.
 empty_graph <- function() {
-  if (is.null(session$empty_graph)) session$empty_graph <- methods::new("graphNEL")
+  if (is.null(session$empty_graph)) {
+    session$empty_graph <- methods::new("graphNEL")
+  }
   session$empty_graph
 }
 
-# Returns the graph of a search with `u2pd = "rand"` or "retry" whose v-structures fit no DAG. pcalg then leaves the graph directed and without weights.
+# Returns the graph of a search with `u2pd = "rand"` or "retry" whose v-structures fit no DAG. pcalg then leaves the
+# graph directed and without weights.
 graph_without_weights <- function(labels, edges) {
   graph <- methods::new("graphNEL", nodes = labels, edgemode = "directed")
   graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
@@ -105,7 +111,8 @@ table_of <- function(listed) {
   list2DF(table_by_marks(from[once], to[once], mark[back], mark[once]))
 }
 
-# Returns one row for each pair of adjacent nodes: from, to and kind, which is "directed", "undirected" or "conflict" (pcalg's mark 2).
+# Returns one row for each pair of adjacent nodes: from, to and kind, which is "directed", "undirected" or "conflict"
+# (pcalg's mark 2).
 table_of_lists <- function(edges, weights = NULL) {
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- as.integer(unlist(edges, use.names = FALSE))

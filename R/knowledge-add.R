@@ -1,13 +1,14 @@
 #' Add knowledge to a graph that has been oriented
 #'
-#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's rules 1 to 4. The result is the graph
-#' that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to [pc()] itself: it is then also used in the search.
+#' Directs edges of a CPDAG according to background knowledge, and all edges whose directions follow from it by Meek's
+#' rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to
+#' [pc()] itself: it is then also used in the search.
 #'
-#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` gives it or
-#'   in pcalg's `"amat"` coding of a CPDAG.
-#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist. `tiers` and context variables
-#'   direct the edges between tiers and out of the context. `forbidden` directs an edge the other way. An arrow of `required` needs an edge.
-#'   Without any of these arguments only the rules are applied.
+#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as
+#'   `as(graph, "matrix")` gives it or in pcalg's `"amat"` coding of a CPDAG.
+#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist.
+#'   `tiers` and context variables direct the edges between tiers and out of the context. `forbidden` directs an edge
+#'   the other way. An arrow of `required` needs an edge. Without any of these arguments only the rules are applied.
 #' @param check Refuse a graph that has a cycle, or no extension to a DAG without further v-structures?
 #' @return `fit` with its edges directed; a matrix is returned as a matrix in the same coding.
 #'
@@ -17,29 +18,48 @@
 #'   - if the graph does not represent any DAG;
 #'   - if Meek's rules direct one of its edges before anything is added.
 #' @references
-#' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in
-#' Artificial Intelligence*, 403-410.
+#' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh
+#' Conference on Uncertainty in Artificial Intelligence*, 403-410.
 #'
-#' E. Perkovic, M. Kalisch and M. H. Maathuis (2017). Interpreting and using CPDAGs with background knowledge. *Proceedings of the Thirty-Third Conference
-#' on Uncertainty in Artificial Intelligence*.
+#' E. Perkovic, M. Kalisch and M. H. Maathuis (2017). Interpreting and using CPDAGs with background knowledge.
+#' *Proceedings of the Thirty-Third Conference on Uncertainty in Artificial Intelligence*.
 #' @seealso [pc()], whose `tiers`, `forbidden` and `required` are used in the search.
 #' @examples
 #' chain <- matrix(0, 3, 3, dimnames = list(c("a", "b", "c"), c("a", "b", "c")))
 #' chain["a", "b"] <- chain["b", "a"] <- chain["b", "c"] <- chain["c", "b"] <- 1 # a - b - c
 #' add_knowledge(chain, required = c("a", "b")) # a -> b -> c
 #' @export
-add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL, check = TRUE) {
+add_knowledge <- function(
+  fit,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
+  check = TRUE
+) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
   listed <- about("fit", edges_of(fit, "give `tiers`, `forbidden` and `required` to fci() itself"))
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")
   knowledge <- check_knowledge(
-    list(tiers = tiers, forbidden = forbidden, required = required, context.all = context.all, context.tier = context.tier),
-    labels, NULL, "stable", "relaxed"
+    list(
+      tiers = tiers,
+      forbidden = forbidden,
+      required = required,
+      context.all = context.all,
+      context.tier = context.tier
+    ),
+    labels,
+    NULL,
+    "stable",
+    "relaxed"
   )
   found <- check_rust(rust_add_knowledge(listed$edges, listed$weights, knowledge, check))
-  if (!is.null(found$kind)) refuse_knowledge(found, labels)
+  if (!is.null(found$kind)) {
+    refuse_knowledge(found, labels)
+  }
   arcs <- list(from = rep.int(seq_len(p), lengths(found$edges)), to = unlist(found$edges, use.names = FALSE))
   if (is_compact(fit)) {
     fit@type <- "CPDAG"
@@ -60,22 +80,39 @@ add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, 
     }
     fit@graph <- graph
   }
-  known <- utils::modifyList(attr(fit@call, "pcgpu") %||% list(version = package_version()), list(
-    valid_cpdag = found$valid_cpdag, knowledge = TRUE
-  ))
+  known <- utils::modifyList(
+    attr(fit@call, "pcgpu") %||% list(version = package_version()),
+    list(valid_cpdag = found$valid_cpdag, knowledge = TRUE)
+  )
   attr(fit@call, "pcgpu") <- known
   fit
 }
 
 refuse_knowledge <- function(found, labels) {
   arrow <- if (length(found$arrow)) sprintf("%s -> %s", labels[found$arrow[1L]], labels[found$arrow[2L]])
-  abort("knowledge", switch(found$kind,
-    invalid = "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure: give a CPDAG, or check = FALSE.",
-    not_maximal = sprintf("`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE) without knowledge.", arrow),
-    no_edge = sprintf("`required` has %s, but `fit` has no such edge: leave it out, or give `required` to pc().", arrow),
-    reversed = sprintf(
-      "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out, or give the knowledge to pc().", arrow
+  abort(
+    "knowledge",
+    switch(
+      found$kind,
+      invalid = "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure: give a CPDAG, or check = FALSE.",
+      not_maximal = sprintf(
+        "`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE) without knowledge.",
+        arrow
+      ),
+      no_edge = sprintf(
+        "`required` has %s, but `fit` has no such edge: leave it out, or give `required` to pc().",
+        arrow
+      ),
+      reversed = sprintf(
+        "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out, or give the knowledge to pc().",
+        arrow
+      ),
+      forbidden = sprintf(
+        "`fit` has an edge %s, but the knowledge forbids both directions: give the knowledge to pc().",
+        sub("->", "-", arrow, fixed = TRUE)
+      )
     ),
-    forbidden = sprintf("`fit` has an edge %s, but the knowledge forbids both directions: give the knowledge to pc().", sub("->", "-", arrow, fixed = TRUE))
-  ), reason = found$kind, arrow = labels[found$arrow])
+    reason = found$kind,
+    arrow = labels[found$arrow]
+  )
 }

@@ -1,5 +1,5 @@
-# Checks background knowledge: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(). Returns it in the form that Rust reads
-# (background.rs has the rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
+# Checks background knowledge: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(). Returns
+# it in the form that Rust reads (background.rs has the rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
 check_knowledge <- function(control, labels, pairs, method, u2pd) {
   given <- !vapply(control[knowledge_arguments], is.null, TRUE)
   if (!any(given)) {
@@ -11,7 +11,10 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
     abort_argument("u2pd", u2pd, sprintf("use u2pd = \"relaxed\" or \"valid\", or leave out `%s`.", argument))
   }
   if (method == "stable.fast" && !is.null(tiers)) {
-    abort_argument("tiers", tiers, "use method = \"stable\", which is as fast; pcalg's \"stable.fast\" defines no order of tests for tiers.",
+    abort_argument(
+      "tiers",
+      tiers,
+      "use method = \"stable\", which is as fast; pcalg's \"stable.fast\" defines no order of tests for tiers.",
       is = "given with method \"stable.fast\""
     )
   }
@@ -27,7 +30,8 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   knowledge
 }
 
-# Returns a tier for each variable, from a vector, by name or position, or from a list of names. knowledge-tables.R lists what else is accepted.
+# Returns a tier for each variable, from a vector, by name or position, or from a list of names. knowledge-tables.R
+# lists what else is accepted.
 check_tiers <- function(tiers, labels) {
   if (is.null(tiers)) {
     return(NULL)
@@ -41,19 +45,33 @@ check_tiers <- function(tiers, labels) {
   if (is.list(tiers)) {
     # split() names tiers by number, but sorts the names as text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
-    if (length(numbers) && !anyNA(numbers)) tiers <- tiers[order(numbers)]
+    if (length(numbers) && !anyNA(numbers)) {
+      tiers <- tiers[order(numbers)]
+    }
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
   }
-  if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
-  if (!is.numeric(tiers)) abort_argument("tiers", tiers, hint)
+  if (is.ordered(tiers)) {
+    tiers <- stats::setNames(as.integer(tiers), names(tiers))
+  }
+  if (!is.numeric(tiers)) {
+    abort_argument("tiers", tiers, hint)
+  }
   if (anyNA(tiers)) {
-    abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("NA for", counted(sum(is.na(tiers)), "variable")))
+    abort_argument(
+      "tiers",
+      tiers,
+      "assign every variable to a tier.",
+      has = paste("NA for", counted(sum(is.na(tiers)), "variable"))
+    )
   }
   if (!is.null(names(tiers))) {
     repeated <- unique(names(tiers)[duplicated(names(tiers))])
     if (length(repeated)) {
-      abort_argument("tiers", tiers, "put each variable into one tier.",
+      abort_argument(
+        "tiers",
+        tiers,
+        "put each variable into one tier.",
         has = paste("duplicated names,", enumerate(dQuote(repeated, FALSE)))
       )
     }
@@ -63,12 +81,20 @@ check_tiers <- function(tiers, labels) {
     }
     missing <- setdiff(labels, names(tiers))
     if (length(missing)) {
-      abort_argument("tiers", tiers, "assign every variable to a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
+      abort_argument(
+        "tiers",
+        tiers,
+        "assign every variable to a tier.",
+        has = paste("no tier for", enumerate(dQuote(missing, FALSE)))
+      )
     }
     tiers <- tiers[labels]
   }
   if (length(tiers) != p) {
-    abort_argument("tiers", tiers, "name the values, or use the order of the labels.",
+    abort_argument(
+      "tiers",
+      tiers,
+      "name the values, or use the order of the labels.",
       needs = sprintf("a value for each of the %d variables, not %d", p, length(tiers))
     )
   }
@@ -77,7 +103,9 @@ check_tiers <- function(tiers, labels) {
 
 # Returns the numbers of variables that are given by name or number.
 which_variables <- function(which, argument, labels, hint) {
-  if (is.factor(which)) which <- as.character(which)
+  if (is.factor(which)) {
+    which <- as.character(which)
+  }
   if (is.character(which)) {
     at <- match(which, labels)
     if (anyNA(at)) {
@@ -95,26 +123,41 @@ check_context <- function(context, argument, labels) {
   if (is.null(context)) {
     return(integer(0))
   }
-  unique(which_variables(context, argument, labels, sprintf("use names of variables, or numbers from 1 to %d.", length(labels))))
+  unique(which_variables(
+    context,
+    argument,
+    labels,
+    sprintf("use names of variables, or numbers from 1 to %d.", length(labels))
+  ))
 }
 
-# Returns arrows as numbers of variables, all `from` and then all `to`. They are given as a table (knowledge-tables.R determines the columns) or as an
-# adjacency matrix.
+# Returns arrows as numbers of variables, all `from` and then all `to`. They are given as a table (knowledge-tables.R
+# determines the columns) or as an adjacency matrix.
 check_arrows <- function(arrows, argument, labels) {
   # A table that a script has built from nothing may have no columns.
   if (is.null(arrows) || is.list(arrows) && (!length(arrows) || is.data.frame(arrows) && !nrow(arrows))) {
     return(integer(0))
   }
   p <- length(labels)
-  hint <- sprintf(paste(
-    "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
-    "or a logical %d x %d matrix that is TRUE at [from, to]."
-  ), p, p)
-  if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
+  hint <- sprintf(
+    paste(
+      "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
+      "or a logical %d x %d matrix that is TRUE at [from, to]."
+    ),
+    p,
+    p
+  )
+  if (isS4(arrows) && methods::is(arrows, "Matrix")) {
+    arrows <- as.matrix(arrows)
+  }
   if (is_adjacency(arrows, labels)) {
     check_matrix_names(arrows, labels, argument)
-    if (anyNA(arrows)) abort_argument(argument, arrows, hint, has = paste("NA in", counted(sum(is.na(arrows)), "entry", "entries")))
-    if (any(diag(arrows) != 0)) refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
+    if (anyNA(arrows)) {
+      abort_argument(argument, arrows, hint, has = paste("NA in", counted(sum(is.na(arrows)), "entry", "entries")))
+    }
+    if (any(diag(arrows) != 0)) {
+      refuse_loop(argument, arrows, labels[diag(arrows) != 0][1L])
+    }
     to <- about(argument, edges_of(arrows, "use its rows of edges() with the kind \"-->\""))$edges
     from <- rep.int(seq_len(p), lengths(to))
     to <- unlist(to, use.names = FALSE)
@@ -129,11 +172,13 @@ check_arrows <- function(arrows, argument, labels) {
   c(from[kept], to[kept])
 }
 
-# Returns whether this is a p x p adjacency matrix. A matrix of numbers is a table of pairs unless all are 0 or 1, or its attribute `type` marks it as
-# pcalg's. A matrix whose columns are named from and to is a table of pairs, unless variables have these names.
+# Returns whether this is a p x p adjacency matrix. A matrix of numbers is a table of pairs unless all are 0 or 1, or
+# its attribute `type` marks it as pcalg's. A matrix whose columns are named from and to is a table of pairs, unless
+# variables have these names.
 is_adjacency <- function(arrows, labels) {
   p <- length(labels)
-  is.matrix(arrows) && identical(dim(arrows), c(p, p)) &&
+  is.matrix(arrows) &&
+    identical(dim(arrows), c(p, p)) &&
     (is.logical(arrows) || is.numeric(arrows) && (!is.null(attr(arrows, "type")) || all(arrows %in% 0:1))) &&
     (is.null(ends_named(colnames(arrows))) || all(colnames(arrows) %in% labels))
 }
@@ -151,13 +196,21 @@ arrow_ends <- function(arrows) {
 check_contexts <- function(knowledge, labels) {
   both <- intersect(knowledge$context_all, knowledge$context_tier)
   if (length(both)) {
-    abort_argument("context.tier", labels[both], "remove each from one of the two.",
+    abort_argument(
+      "context.tier",
+      labels[both],
+      "remove each from one of the two.",
       has = sprintf("variables that `context.all` has too (%s)", enumerate(dQuote(labels[both], FALSE)))
     )
   }
-  late <- if (!is.null(knowledge$tiers)) knowledge$context_all[knowledge$tiers[knowledge$context_all] > min(knowledge$tiers)]
+  late <- if (!is.null(knowledge$tiers)) {
+    knowledge$context_all[knowledge$tiers[knowledge$context_all] > min(knowledge$tiers)]
+  }
   if (length(late)) {
-    abort_argument("context.all", labels[late], "put them into the first tier, because they may cause all others.",
+    abort_argument(
+      "context.all",
+      labels[late],
+      "put them into the first tier, because they may cause all others.",
       has = sprintf("variables that are not in the first tier (%s)", enumerate(dQuote(labels[late], FALSE)))
     )
   }
@@ -176,23 +229,40 @@ check_required <- function(knowledge, labels, pairs) {
   }
   reversed <- list(from = required$to, to = required$from)
   refuse(key(required) %in% key(reversed), "and the reverse", "remove one of the two.")
-  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has too", "remove it from one of the two.")
+  refuse(
+    key(required) %in% key(arrow_ends(knowledge$forbidden)),
+    "which `forbidden` has too",
+    "remove it from one of the two."
+  )
   if (!is.null(knowledge$tiers)) {
-    refuse(knowledge$tiers[required$from] > knowledge$tiers[required$to], "from a later tier to an earlier one",
+    refuse(
+      knowledge$tiers[required$from] > knowledge$tiers[required$to],
+      "from a later tier to an earlier one",
       "remove it, or change `tiers`."
     )
   }
   context <- c(knowledge$context_all, knowledge$context_tier)
-  refuse(required$to %in% context, "but variables of the context have no causes", "remove it, or take the variable out of the context.")
+  refuse(
+    required$to %in% context,
+    "but variables of the context have no causes",
+    "remove it, or take the variable out of the context."
+  )
   if (length(knowledge$context_tier) && !is.null(knowledge$tiers)) {
-    refuse(required$from %in% knowledge$context_tier & knowledge$tiers[required$from] != knowledge$tiers[required$to],
-      "but variables of `context.tier` cause only their own tier", "remove it, or take the variable out of `context.tier`."
+    refuse(
+      required$from %in% knowledge$context_tier & knowledge$tiers[required$from] != knowledge$tiers[required$to],
+      "but variables of `context.tier` cause only their own tier",
+      "remove it, or take the variable out of `context.tier`."
     )
   }
-  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` excludes", "remove it from one of the two.")
+  if (!is.null(pairs)) {
+    refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` excludes", "remove it from one of the two.")
+  }
   cycle <- find_cycle(required, length(labels))
   if (length(cycle)) {
-    abort_argument("required", NULL, "remove one of these arrows.",
+    abort_argument(
+      "required",
+      NULL,
+      "remove one of these arrows.",
       has = paste("a cycle,", paste(labels[cycle], collapse = " -> "))
     )
   }
@@ -236,29 +306,45 @@ tell_against <- function(against, labels) {
   }
   triples <- matrix(labels[against$triples], 3L)
   shown <- sprintf("%s -> %s <- %s", triples[1L, ], triples[2L, ], triples[3L, ])
-  tell("knowledge", sprintf(
-    "%s suggested by the tests %s the background knowledge and %s ignored, such as %s.", counted(against$count, "v-structure"),
-    if (against$count == 1) "contradicts" else "contradict", if (against$count == 1) "was" else "were", enumerate(shown, 3L)
-  ), triples = triples, count = against$count)
+  tell(
+    "knowledge",
+    sprintf(
+      "%s suggested by the tests %s the background knowledge and %s ignored, such as %s.",
+      counted(against$count, "v-structure"),
+      if (against$count == 1) "contradicts" else "contradict",
+      if (against$count == 1) "was" else "were",
+      enumerate(shown, 3L)
+    ),
+    triples = triples,
+    count = against$count
+  )
 }
 
-# Reports how many v-structures are over pairs that were never tested, as in pcalg. `arrows`: their from and to. untested(x, y): which pairs were never
-# tested.
+# Reports how many v-structures are over pairs that were never tested, as in pcalg. `arrows`: their from and to.
+# untested(x, y): which pairs were never tested.
 tell_untested <- function(arrows, untested) {
   parents <- split(arrows$from, arrows$to)
-  counts <- vapply(parents[lengths(parents) > 1L], function(of) {
-    at <- which(upper.tri(diag(length(of))), arr.ind = TRUE)
-    sum(untested(of[at[, 1L]], of[at[, 2L]]))
-  }, 0)
+  counts <- vapply(
+    parents[lengths(parents) > 1L],
+    function(of) {
+      at <- which(upper.tri(diag(length(of))), arr.ind = TRUE)
+      sum(untested(of[at[, 1L]], of[at[, 2L]]))
+    },
+    0
+  )
   count <- sum(counts)
   if (count > 0) {
-    tell("untested", sprintf(
-      paste(
-        "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here. As in pcalg, every chain over such a",
-        "pair becomes a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+    tell(
+      "untested",
+      sprintf(
+        paste(
+          "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here. As in pcalg, every chain over such a",
+          "pair becomes a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+        ),
+        counted(count, "v-structure was oriented", "v-structures were oriented")
       ),
-      counted(count, "v-structure was oriented", "v-structures were oriented")
-    ), count = count)
+      count = count
+    )
   }
 }
 
@@ -266,7 +352,9 @@ tell_untested <- function(arrows, untested) {
 fixed_pairs <- function(options) {
   gaps <- options$fixed_gaps
   # With "stable.fast" a pair that is in both has an edge.
-  if (options$method == "stable.fast" && !is.null(options$fixed_edges)) gaps <- gaps & !options$fixed_edges
+  if (options$method == "stable.fast" && !is.null(options$fixed_edges)) {
+    gaps <- gaps & !options$fixed_edges
+  }
   function(x, y) gaps[cbind(x, y)]
 }
 
@@ -297,9 +385,13 @@ unseparated_pairs <- function(skel) {
 # Reports how many triples orient() leaves without a v-structure because there was no test.
 tell_undecided <- function(count) {
   if (count > 0) {
-    tell("untested", sprintf(
-      "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
-      counted(count, "triple was left without a v-structure", "triples were left without a v-structure")
-    ), count = count)
+    tell(
+      "untested",
+      sprintf(
+        "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
+        counted(count, "triple was left without a v-structure", "triples were left without a v-structure")
+      ),
+      count = count
+    )
   }
 }

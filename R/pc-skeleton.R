@@ -1,7 +1,7 @@
 #' Estimate the skeleton of a causal graph
 #'
-#' Runs the first half of the PC algorithm, which finds the pairs of variables that are joined by an edge, whatever its direction.
-#' `skeleton()` takes the arguments of `pcalg::skeleton()` and returns the same answer.
+#' Runs the first half of the PC algorithm, which finds the pairs of variables that are joined by an edge, whatever its
+#' direction. `skeleton()` takes the arguments of `pcalg::skeleton()` and returns the same answer.
 #'
 #' @inheritSection pc Differences from pcalg
 #' @inheritSection pc Tests of conditional independence
@@ -19,10 +19,24 @@
 #' skel
 #' skel@n.edgetests
 #' @export
-skeleton <- function(suffStat, indepTest, alpha, labels, p,
-                     method = c("stable", "original", "stable.fast"), m.max = Inf,
-                     fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
-                     numCores, verbose = FALSE, device = "auto", progress = NULL, ..., control = pc_control()) {
+skeleton <- function(
+  suffStat,
+  indepTest,
+  alpha,
+  labels,
+  p,
+  method = c("stable", "original", "stable.fast"),
+  m.max = Inf,
+  fixedGaps = NULL,
+  fixedEdges = NULL,
+  NAdelete = TRUE,
+  numCores,
+  verbose = FALSE,
+  device = "auto",
+  progress = NULL,
+  ...,
+  control = pc_control()
+) {
   call <- match.call()
   control <- gather_control(control, list(...), "skeleton")
   given <- search_arguments(arguments_given(), control)

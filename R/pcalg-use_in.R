@@ -1,16 +1,18 @@
 #' Run pcalg on pcgpu
 #'
-#' Replaces pcalg's functions `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`, `gaussCItest()`, `disCItest()` and `binCItest()`
-#' with those of this package, for this session. Scripts that use pcalg run unchanged. The functions are replaced
+#' Replaces pcalg's functions `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`,
+#' `gaussCItest()`, `disCItest()` and `binCItest()` with those of this package, for this session. Scripts that use pcalg
+#' run unchanged. The functions are replaced
 #' - in pcalg itself, so that for instance `dag2pag()` orients by pcgpu;
 #' - in packages that import them from pcalg, loaded before or after, such as BiDAG, micd, kpcalg and causalDisco;
 #' - on the search path.
 #'
-#' `use_in_pcalg(FALSE)` restores pcalg's own functions, and so does unloading pcgpu. Copies that a script made before (`f <- pcalg::pc`) stay pcalg's.
+#' `use_in_pcalg(FALSE)` restores pcalg's own functions, and so does unloading pcgpu. Copies that a script made before
+#' (`f <- pcalg::pc`) stay pcalg's.
 #'
-#' The differences from pcalg that [pc()] lists hold for these calls, too. The defaults are this package's: `numCores` is all threads (1 in pcalg), and
-#' `fciPlus()` prints nothing without `verbose`. pcalg's functions get a `pcAlgo` for any number of variables, whereas [pc()] itself returns a
-#' [pcCompact][pcCompact-class] for more than 20,000.
+#' The differences from pcalg that [pc()] lists hold for these calls, too. The defaults are this package's: `numCores`
+#' is all threads (1 in pcalg), and `fciPlus()` prints nothing without `verbose`. pcalg's functions get a `pcAlgo` for
+#' any number of variables, whereas [pc()] itself returns a [pcCompact][pcCompact-class] for more than 20,000.
 #'
 #' @param on `TRUE` to use this package's functions, `FALSE` to restore pcalg's.
 #' @return Invisibly, whether this package's functions were in use before.
@@ -27,10 +29,13 @@
 use_in_pcalg <- function(on = TRUE) {
   on <- check_flag(on, "on")
   if (!requireNamespace("pcalg", quietly = TRUE)) {
-    abort("no_pcalg", paste(
-      "use_in_pcalg() needs the package pcalg, which is not installed:",
-      "install it with BiocManager::install(\"pcalg\"), or call pcgpu's functions directly."
-    ))
+    abort(
+      "no_pcalg",
+      paste(
+        "use_in_pcalg() needs the package pcalg, which is not installed:",
+        "install it with BiocManager::install(\"pcalg\"), or call pcgpu's functions directly."
+      )
+    )
   }
   was_on <- identical(getExportedValue("pcalg", "pc"), pc)
   if (on != was_on) {
@@ -45,7 +50,18 @@ use_in_pcalg <- function(on = TRUE) {
   invisible(was_on)
 }
 
-replaced_in_pcalg <- c("pc", "skeleton", "fci", "rfci", "fciPlus", "pdsep", "udag2pag", "gaussCItest", "disCItest", "binCItest")
+replaced_in_pcalg <- c(
+  "pc",
+  "skeleton",
+  "fci",
+  "rfci",
+  "fciPlus",
+  "pdsep",
+  "udag2pag",
+  "gaussCItest",
+  "disCItest",
+  "binCItest"
+)
 
 # Binds each name to the function in `new` wherever it is bound to that in `old`. Both are named lists.
 replace_functions <- function(old, new) {
@@ -73,7 +89,8 @@ rebind <- function(name, value, place) {
   assign(name, value, envir = place)
 }
 
-# Returns whether `fun` is pcalg's function of that name: its current one, or the original that use_in_pcalg() has put aside.
+# Returns whether `fun` is pcalg's function of that name: its current one, or the original that use_in_pcalg() has put
+# aside.
 is_pcalgs <- function(fun, name) {
   isNamespaceLoaded("pcalg") &&
     (identical(fun, getExportedValue("pcalg", name)) || identical(fun, session$pcalg[[name]]))

@@ -1,31 +1,38 @@
 #' pcgpu: the PC algorithm, exact and fast
 #'
-#' Learns causal structure from data by the PC algorithm. Returns the answers of the package pcalg, hundreds of times faster. No GPU is needed. Start with
-#' [pc()] and [suff_gauss()]; [use_in_pcalg()] makes pcalg itself run on this package.
+#' Learns causal structure from data by the PC algorithm. Returns the answers of the package pcalg, hundreds of times
+#' faster. No GPU is needed. Start with [pc()] and [suff_gauss()]; [use_in_pcalg()] makes pcalg itself run on this
+#' package.
 #'
-#' The rows of the data must be independent observations: no time series, no repeated measures of one subject, no cells of the same patients as samples.
-#' Cyclic graphs and score-based search are not covered. *What the data must be* in [pc()] names packages for these cases.
+#' The rows of the data must be independent observations: no time series, no repeated measures of one subject, no cells
+#' of the same patients as samples. Cyclic graphs and score-based search are not covered. *What the data must be* in
+#' [pc()] names packages for these cases.
 #'
 #' Names that other packages mask:
-#' - `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package. Load pcgpu last,
-#'   write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's S4Vectors, which comes with SummarizedExperiment, has a `pc()`, too.
-#' - `library(igraph)` after `library(pcgpu)` masks `edges()`, with a message. Use [edge_table()], a name that no other package has.
+#' - `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and
+#'   `binCItest()` of this package. Load pcgpu last, write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's
+#'   S4Vectors, which comes with SummarizedExperiment, has a `pc()`, too.
+#' - `library(igraph)` after `library(pcgpu)` masks `edges()`, with a message. Use [edge_table()], a name that no other
+#'   package has.
 #'
 #' [pcgpu-lifecycle] lists the stable and experimental parts, and explains deprecation.
 #'
 #' # Options
 #'
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads if `numCores` is
-#'   left out. The argument takes precedence, then the option, then the variable. The default is all cores (one in a forked process).
+#'   left out. The argument takes precedence, then the option, then the variable. The default is all cores (one in a
+#'   forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? By default, only in interactive sessions.
-#' - `options(pcgpu.cluster_silence = )`: seconds of silence after which a worker of a `cluster` that has work counts as lost (3600).
-#' - `options(pcgpu.cluster_folder = )`: a folder that the workers of a `cluster` can see. `options(pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: settings
-#'   for workers that are jobs. See *On a cluster* in [pc_control()].
+#' - `options(pcgpu.cluster_silence = )`: seconds of silence after which a worker of a `cluster` that has work counts as
+#'   lost (3600).
+#' - `options(pcgpu.cluster_folder = )`: a folder that the workers of a `cluster` can see. `options(pcgpu.cluster_wait =
+#'   , pcgpu.cluster_workers = )`: settings for workers that are jobs. See *On a cluster* in [pc_control()].
 #'
 #' # Conditions
 #'
-#' Conditions have classes, so that [tryCatch()] and [withCallingHandlers()] can catch one kind or all. To continue after a warning without
-#' showing it: `withCallingHandlers(..., pcgpu_warning_names = function(w) tryInvokeRestart("muffleWarning"))`.
+#' Conditions have classes, so that [tryCatch()] and [withCallingHandlers()] can catch one kind or all. To continue
+#' after a warning without showing it: `withCallingHandlers(..., pcgpu_warning_names = function(w)
+#' tryInvokeRestart("muffleWarning"))`.
 #'
 #' **Errors** have the class `pcgpu_error`, and `pcgpu_error_` followed by
 #'
@@ -64,13 +71,16 @@
 #'
 #' Their fields are:
 #' - `argument`: `argument`, `value` and `hint`;
-#' - `test`: `x`, `y`, `S` (the test that failed) and `parent` (the original condition). The error also has the classes of the original;
+#' - `test`: `x`, `y`, `S` (the test that failed) and `parent` (the original condition). The error also has the classes
+#'   of the original;
 #' - `level0`: `a` and `b`;
 #' - `numeric`: `x`, `y`, `S`;
 #' - `overflow`: `x`, `y`, `level` and `candidates`;
-#' - `memory`: `bytes` (required; `NULL` if an allocation of R itself failed), `available` (`NULL` if it is not known), `what` and `hint`;
+#' - `memory`: `bytes` (required; `NULL` if an allocation of R itself failed), `available` (`NULL` if it is not known),
+#'   `what` and `hint`;
 #' - `package`: `package`;
-#' - `checkpoint`: `reason` (`"arguments"`, `"version"`, `"damaged"`, `"other_file"`, `"read"`, `"write"` or `"unreadable"`), `file`, `what` and `hint`;
+#' - `checkpoint`: `reason` (`"arguments"`, `"version"`, `"damaged"`, `"other_file"`, `"read"`, `"write"` or
+#'   `"unreadable"`), `file`, `what` and `hint`;
 #' - `time_limit`: `seconds`;
 #' - `knowledge`: `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
 #' - `cluster`: `what` and `hint`;

@@ -1,4 +1,5 @@
-# Draws nodes as dots, if there is no room for a box around every label. Labels stand next to the dots of hubs, and of other nodes if there is room.
+# Draws nodes as dots, if there is no room for a box around every label. Labels stand next to the dots of hubs, and of
+# other nodes if there is room.
 
 # Text in boxes below this size cannot be read on paper.
 least_box_cex <- 0.42
@@ -6,7 +7,8 @@ least_box_cex <- 0.42
 # In graphs with more nodes only hubs are labelled: other labels have no room, and looking for it takes time.
 most_tags <- 800L
 
-# Returns the layout in inches, like place_in_boxes(), and `tags`, the labels: a data frame of node, x, y, cex, wide and high.
+# Returns the layout in inches, like place_in_boxes(), and `tags`, the labels: a data frame of node, x, y, cex, wide and
+# high.
 place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, shapes) {
   n <- length(listed$labels)
   degree <- tabulate(c(edges$from, edges$to), n)
@@ -28,13 +30,19 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   page <- rbind(below, space + below)
   tags <- place_tags(xy, size[, 1L], listed$labels, page, neighbour_lists(n, edges), cex, font, family, wish)
   list(
-    xy = xy, size = size, radius = max(size) / 2, cex = NULL, line = min(1, max(0.35, sqrt(unit / 0.12))),
-    head = min(0.1, max(0.025, 0.8 * stats::median(size))), unit = unit, tags = tags
+    xy = xy,
+    size = size,
+    radius = max(size) / 2,
+    cex = NULL,
+    line = min(1, max(0.35, sqrt(unit / 0.12))),
+    head = min(0.1, max(0.025, 0.8 * stats::median(size))),
+    unit = unit,
+    tags = tags
   )
 }
 
-# Returns the diameter of the smallest dots, in inches: two thirds of what fits, so that edges between neighbours are visible. The user's positions need not
-# keep dots apart.
+# Returns the diameter of the smallest dots, in inches: two thirds of what fits, so that edges between neighbours are
+# visible. The user's positions need not keep dots apart.
 largest_dot <- function(xy, ratio, space) {
   most <- 0.29 / max(ratio, 1.8)
   extent <- apply(xy, 2L, max)
@@ -54,8 +62,8 @@ in_the_middle <- function(xy, size, space, below) {
   sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
 }
 
-# Finds a position for a node's label to the right of it, to the left, above or below. The label lies on the page, over no other label and, except for hubs,
-# over no dot.
+# Finds a position for a node's label to the right of it, to the left, above or below. The label lies on the page, over
+# no other label and, except for hubs, over no dot.
 place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish) {
   degree <- lengths(near)
   shown <- wish$shown
@@ -67,17 +75,40 @@ place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish
   rank <- order(!seq_len(n) %in% wish$focus, -values, -degree, na.last = TRUE)
   hubs <- if (shown == "all") rank else utils::head(rank, max(5, min(40, floor(prod(page[2L, ] - page[1L, ]) / 1.2))))
   # Without edges and without values, there are no hubs.
-  if (shown != "all" && is.null(wish$values)) hubs <- hubs[degree[hubs] > 1L | hubs %in% wish$focus]
+  if (shown != "all" && is.null(wish$values)) {
+    hubs <- hubs[degree[hubs] > 1L | hubs %in% wish$focus]
+  }
   others <- if (shown == "auto" && n <= most_tags) setdiff(rank, hubs)
   of_hubs <- 0.75
   of_others <- if (n <= 120L) 0.6 else 0.5
-  if (length(hubs) > 40L) of_hubs <- max(0.4, 0.75 * sqrt(40 / length(hubs)))
+  if (length(hubs) > 40L) {
+    of_hubs <- max(0.4, 0.75 * sqrt(40 / length(hubs)))
+  }
   asked <- if (!is.null(cex)) rep_len(cex, n)
   found <- new_tags(n)
   for (node in c(hubs, others)) {
     must <- node %in% hubs
-    size <- if (!is.null(asked)) asked[node] else if (must) of_hubs else min(of_hubs, of_others)
-    found <- place_tag(found, node, labels[node], size, must, shown == "all", xy, diameter, near[[node]], page, font, family)
+    size <- if (!is.null(asked)) {
+      asked[node]
+    } else if (must) {
+      of_hubs
+    } else {
+      min(of_hubs, of_others)
+    }
+    found <- place_tag(
+      found,
+      node,
+      labels[node],
+      size,
+      must,
+      shown == "all",
+      xy,
+      diameter,
+      near[[node]],
+      page,
+      font,
+      family
+    )
   }
   found <- found$tags
   if (length(found)) data.frame(do.call(rbind, found)) else NULL
@@ -85,32 +116,51 @@ place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish
 
 new_tags <- function(n) list(tags = list(), low = matrix(0, 0L, 2L), high = matrix(0, 0L, 2L))
 
-# `must`: the label of a hub may cover dots, as few as possible. `always`: a label may cover another one. `near`: the neighbours, whose edges the label avoids
-# if possible.
+# `must`: the label of a hub may cover dots, as few as possible. `always`: a label may cover another one. `near`: the
+# neighbours, whose edges the label avoids if possible.
 place_tag <- function(found, node, label, cex, must, always, xy, diameter, near, page, font, family) {
   extent <- c(
     graphics::strwidth(label, units = "inches", cex = cex, font = font, family = family),
     max(graphics::strheight(label, units = "inches", cex = cex, font = font, family = family), 0.5 * line_height(cex))
-  ) + 0.02
+  ) +
+    0.02
   away <- diameter[node] / 2 + 0.01
   centres <- cbind(
-    xy[node, 1L] + c(1, -1, 0, 0) * (away + extent[1L] / 2), xy[node, 2L] + c(0, 0, 1, -1) * (away + extent[2L] / 2)
+    xy[node, 1L] + c(1, -1, 0, 0) * (away + extent[1L] / 2),
+    xy[node, 2L] + c(0, 0, 1, -1) * (away + extent[2L] / 2)
   )
   towards <- xy[near, , drop = FALSE] - rep(xy[node, ], each = length(near))
   towards <- towards / pmax(sqrt(rowSums(towards^2)), 1e-9)
-  on_edges <- c(sum(towards[, 1L] > 0.85), sum(towards[, 1L] < -0.85), sum(towards[, 2L] > 0.6), sum(towards[, 2L] < -0.6))
+  on_edges <- c(
+    sum(towards[, 1L] > 0.85),
+    sum(towards[, 1L] < -0.85),
+    sum(towards[, 2L] > 0.6),
+    sum(towards[, 2L] < -0.6)
+  )
   best <- NULL
   for (k in 1:4) {
     low <- centres[k, ] - extent / 2
     high <- centres[k, ] + extent / 2
-    if (any(low < page[1L, ] | high > page[2L, ])) next
-    on_tags <- sum(found$low[, 1L] < high[1L] & found$high[, 1L] > low[1L] & found$low[, 2L] < high[2L] & found$high[, 2L] > low[2L])
-    if (on_tags && !always) next
+    if (any(low < page[1L, ] | high > page[2L, ])) {
+      next
+    }
+    on_tags <- sum(
+      found$low[, 1L] < high[1L] & found$high[, 1L] > low[1L] & found$low[, 2L] < high[2L] & found$high[, 2L] > low[2L]
+    )
+    if (on_tags && !always) {
+      next
+    }
     half <- diameter / 2
-    on_dots <- sum(abs(xy[, 1L] - centres[k, 1L]) < half + extent[1L] / 2 & abs(xy[, 2L] - centres[k, 2L]) < half + extent[2L] / 2)
-    if (on_dots && !must) next
+    on_dots <- sum(
+      abs(xy[, 1L] - centres[k, 1L]) < half + extent[1L] / 2 & abs(xy[, 2L] - centres[k, 2L]) < half + extent[2L] / 2
+    )
+    if (on_dots && !must) {
+      next
+    }
     cost <- 1000 * on_tags + 2 * on_dots + on_edges[k]
-    if (is.null(best) || cost < best$cost) best <- list(cost = cost, k = k)
+    if (is.null(best) || cost < best$cost) {
+      best <- list(cost = cost, k = k)
+    }
     if (cost == 0) break
   }
   if (is.null(best) && always) {
@@ -119,7 +169,14 @@ place_tag <- function(found, node, label, cex, must, always, xy, diameter, near,
   }
   if (!is.null(best)) {
     at <- centres[best$k, ]
-    found$tags[[length(found$tags) + 1L]] <- c(node = node, x = at[1L], y = at[2L], cex = cex, wide = extent[1L], high = extent[2L])
+    found$tags[[length(found$tags) + 1L]] <- c(
+      node = node,
+      x = at[1L],
+      y = at[2L],
+      cex = cex,
+      wide = extent[1L],
+      high = extent[2L]
+    )
     found$low <- rbind(found$low, at - extent / 2)
     found$high <- rbind(found$high, at + extent / 2)
   }
@@ -132,11 +189,19 @@ draw_tags <- function(tags, labels) {
     return(invisible())
   }
   paper <- if (isTRUE(grDevices::dev.capabilities("semiTransparency")[[1L]])) "#FFFFFFB8" else NA
-  graphics::rect(tags$x - tags$wide / 2, tags$y - tags$high / 2, tags$x + tags$wide / 2, tags$y + tags$high / 2, col = paper, border = NA)
+  graphics::rect(
+    tags$x - tags$wide / 2,
+    tags$y - tags$high / 2,
+    tags$x + tags$wide / 2,
+    tags$y + tags$high / 2,
+    col = paper,
+    border = NA
+  )
   graphics::text(tags$x, tags$y, labels[tags$node], cex = tags$cex)
 }
 
-# Returns colours of lines. If lines would blacken the page, they become transparent, the more so the more ink is on the page.
+# Returns colours of lines. If lines would blacken the page, they become transparent, the more so the more ink is on the
+# page.
 thinned <- function(colour, place) {
   edges <- place$edges
   if (!place$dots || !nrow(edges) || !isTRUE(grDevices::dev.capabilities("semiTransparency")[[1L]])) {
@@ -157,11 +222,15 @@ key_pieces <- function(key) {
   text <- function(words) list(draw = "text", text = words)
   swatch <- function(colour, words) list(draw = "swatch", colour = colour, text = words)
   title <- if (!is.null(key$title) && nzchar(key$title)) list(text(paste0(key$title, ":")))
-  shown <- switch(key$kind,
+  shown <- switch(
+    key$kind,
     levels = {
       k <- min(length(key$labels), most_levels)
       left <- length(key$labels) - k
-      c(Map(swatch, key$colours[seq_len(k)], key$labels[seq_len(k)], USE.NAMES = FALSE), if (left > 0L) list(text(sprintf("... and %s more", in_words(left)))))
+      c(
+        Map(swatch, key$colours[seq_len(k)], key$labels[seq_len(k)], USE.NAMES = FALSE),
+        if (left > 0L) list(text(sprintf("... and %s more", in_words(left))))
+      )
     },
     range = if (diff(key$ends) > 0) {
       ends <- format_ends(key$ends)
@@ -169,7 +238,12 @@ key_pieces <- function(key) {
     } else {
       list(swatch(key$colours, format_ends(key$ends[1L])))
     },
-    size = Map(function(diameter, end) list(draw = "dot", diameter = diameter, text = end), key$diameters, format_ends(key$ends), USE.NAMES = FALSE)
+    size = Map(
+      function(diameter, end) list(draw = "dot", diameter = diameter, text = end),
+      key$diameters,
+      format_ends(key$ends),
+      USE.NAMES = FALSE
+    )
   )
   c(title, shown, if (isTRUE(key$missing)) list(swatch(no_value, "no value")))
 }
@@ -179,7 +253,8 @@ format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = th
 
 mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32)
 
-# Returns the positions of the pieces: list(left, row, right, rows, pieces, cex, scale, high). `start`: the width already used in the lowest row.
+# Returns the positions of the pieces: list(left, row, right, rows, pieces, cex, scale, high). `start`: the width
+# already used in the lowest row.
 place_keys <- function(keys, page, start = 0) {
   keys <- keys[!vapply(keys, is.null, NA)]
   pieces <- unlist(lapply(keys, key_pieces), recursive = FALSE)
@@ -189,7 +264,9 @@ place_keys <- function(keys, page, start = 0) {
   of_key <- rep(seq_along(keys), lengths(lapply(keys, key_pieces)))
   marks <- mark_width[vapply(pieces, `[[`, "", "draw")]
   words <- vapply(pieces, `[[`, "", "text")
-  widths <- function(scale) marks * scale + graphics::strwidth(words, units = "inches", cex = 0.75 * scale) + 0.12 * scale
+  widths <- function(scale) {
+    marks * scale + graphics::strwidth(words, units = "inches", cex = 0.75 * scale) + 0.12 * scale
+  }
   flow <- function(scale) {
     wide <- widths(scale)
     left <- row <- numeric(length(pieces))
@@ -198,7 +275,9 @@ place_keys <- function(keys, page, start = 0) {
     for (k in seq_along(pieces)) {
       # An entry begins a new row if the rest of this one is too short for it.
       rest <- if (k == 1L || of_key[k] != of_key[k - 1L]) sum(wide[of_key == of_key[k]]) else wide[k]
-      if (at + rest > page[1L] && at > 0.06 * scale && (at + wide[k] > page[1L] || k == 1L || of_key[k] != of_key[k - 1L])) {
+      if (
+        at + rest > page[1L] && at > 0.06 * scale && (at + wide[k] > page[1L] || k == 1L || of_key[k] != of_key[k - 1L])
+      ) {
         now <- now + 1
         at <- 0.05 * scale
       }
@@ -237,7 +316,14 @@ draw_keys <- function(keys, bottom, unit) {
     } else if (piece$draw != "text") {
       diameter <- if (piece$draw == "dot") piece$diameter * unit else 0.11 * keys$scale
       fill <- piece$colour %||% dot_look$fill
-      draw_nodes(cbind(x + mark / 2 - 0.02 * keys$scale, y), cbind(diameter, diameter), diameter, fill, node_look$border, 0.6)
+      draw_nodes(
+        cbind(x + mark / 2 - 0.02 * keys$scale, y),
+        cbind(diameter, diameter),
+        diameter,
+        fill,
+        node_look$border,
+        0.6
+      )
     }
     graphics::text(x + mark, y, piece$text, cex = keys$cex, adj = c(0, 0.5))
   }
@@ -245,7 +331,8 @@ draw_keys <- function(keys, bottom, unit) {
 
 # Helpers for plots of numbers, in which graphical arguments of the user take precedence over ours.
 
-# Calls `draw` with our arguments, except those that the user names, then with the user's. Unnamed arguments stay unnamed.
+# Calls `draw` with our arguments, except those that the user names, then with the user's. Unnamed arguments stay
+# unnamed.
 draw_with <- function(draw, ours, given) {
   named <- names(given) %||% rep("", length(given))
   do.call(draw, c(ours[!names(ours) %in% named[nzchar(named)]], given), quote = TRUE)

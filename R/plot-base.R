@@ -8,11 +8,17 @@ dot_look <- list(fill = "#8DB8DE")
 # How nodes are drawn by default; see plot_cpdag() for the options.
 plain_wish <- list(shown = "boxes")
 
-# Returns the appearance of each kind of edge of a CPDAG or a PAG: the marks at both ends ("tail", "arrow" or "circle"), and `said`, its name in the legend.
+# Returns the appearance of each kind of edge of a CPDAG or a PAG: the marks at both ends ("tail", "arrow" or "circle"),
+# and `said`, its name in the legend.
 edge_look <- function(colour = NULL, pag = FALSE) {
   look <- if (pag) pag_look() else cpdag_look()
   if (!is.null(colour)) {
-    check_colours(colour, nrow(look), "edge_colour", if (pag) paste("in the order", enumerate(look$kind)) else "for directed edges, undirected edges and conflicts")
+    check_colours(
+      colour,
+      nrow(look),
+      "edge_colour",
+      if (pag) paste("in the order", enumerate(look$kind)) else "for directed edges, undirected edges and conflicts"
+    )
     look$colour <- rep_len(colour, nrow(look))
   }
   look
@@ -21,26 +27,47 @@ edge_look <- function(colour = NULL, pag = FALSE) {
 cpdag_look <- function() {
   kind <- c("directed", "undirected", "conflict")
   data.frame(
-    kind = kind, said = kind, colour = c("#333333", "#7A7A7A", "#C0392B"), lty = c(1, 1, 2), at_from = c("tail", "tail", "arrow"),
-    at_to = c("arrow", "tail", "arrow"), stringsAsFactors = FALSE
+    kind = kind,
+    said = kind,
+    colour = c("#333333", "#7A7A7A", "#C0392B"),
+    lty = c(1, 1, 2),
+    at_from = c("tail", "tail", "arrow"),
+    at_to = c("arrow", "tail", "arrow"),
+    stringsAsFactors = FALSE
   )
 }
 
 pag_look <- function() {
   data.frame(
-    kind = kinds_of_pag, said = c("cause", "cause or common cause", "common cause", "unknown", "cause or selection", "selection"),
-    colour = c("#333333", "#2F5D8A", "#C0392B", "#7A7A7A", "#B9770E", "#7D6608"), lty = 1,
-    at_from = unname(mark_of_sign[substr(kinds_of_pag, 1L, 1L)]), at_to = unname(mark_of_sign[substr(kinds_of_pag, 3L, 3L)]), stringsAsFactors = FALSE
+    kind = kinds_of_pag,
+    said = c("cause", "cause or common cause", "common cause", "unknown", "cause or selection", "selection"),
+    colour = c("#333333", "#2F5D8A", "#C0392B", "#7A7A7A", "#B9770E", "#7D6608"),
+    lty = 1,
+    at_from = unname(mark_of_sign[substr(kinds_of_pag, 1L, 1L)]),
+    at_to = unname(mark_of_sign[substr(kinds_of_pag, 3L, 3L)]),
+    stringsAsFactors = FALSE
   )
 }
 
 mark_of_sign <- c("-" = "tail", "<" = "arrow", ">" = "arrow", "o" = "circle")
 
-# edge_width: NULL, or a function of the two ends of edges that returns factors for the widths of lines. wish: how to draw the nodes, a list of
+# edge_width: NULL, or a function of the two ends of edges that returns factors for the widths of lines. wish: how to
+# draw the nodes, a list of
 # - `shown`: "auto", "boxes", or, for dots, which labels: "all", "hubs" or "none";
 # - `fill`, `size`, `values` (of `size`), `keys`, `focus`, and `layout`, a matrix.
-draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ..., edge_width = NULL,
-                      wish = plain_wish, remark = NULL) {
+draw_base <- function(
+  listed,
+  main,
+  note = NULL,
+  cex = NULL,
+  node_fill = NULL,
+  node_border = NULL,
+  edge_colour = NULL,
+  ...,
+  edge_width = NULL,
+  wish = plain_wish,
+  remark = NULL
+) {
   # igraph's names of arguments also work, so a script can use either engine.
   given <- list(...)
   node_fill <- wish$fill %||% node_fill %||% given[["vertex.color"]]
@@ -56,24 +83,45 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
   new_page(main, c(note, remark))
   place <- place_on_page(listed, cex, wish = wish)
   place$width <- if (is.null(edge_width)) 1 else edge_width(place$edges$from, place$edges$to)
-  if (place$dots && is.null(node_fill)) fill <- rep(dot_look$fill, n)
+  if (place$dots && is.null(node_fill)) {
+    fill <- rep(dot_look$fill, n)
+  }
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
   draw_edges(place, kinds)
   draw_nodes(place$xy, place$size, place$radius, fill, border, place$line * if (place$dots) 0.5 else 1)
   draw_focus(place, fill, border, wish$focus)
-  if (place$dots) draw_tags(place$tags, listed$labels) else draw_labels(place$xy, listed$labels, place$cex, label_colours(fill))
+  if (place$dots) {
+    draw_tags(place$tags, listed$labels)
+  } else {
+    draw_labels(place$xy, listed$labels, place$cex, label_colours(fill))
+  }
   draw_legend(place$legend, kinds)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_notes(c(note, remark))
 }
 
-base_takes <- c("vertex.color", "vertex.frame.color", "vertex.label.cex", "node_fill", "node_border", "edge_colour", "cex")
+base_takes <- c(
+  "vertex.color",
+  "vertex.frame.color",
+  "vertex.label.cex",
+  "node_fill",
+  "node_border",
+  "edge_colour",
+  "cex"
+)
 
 # Draws a bold border around the nodes that `around` named.
 draw_focus <- function(place, fill, border, focus) {
   if (length(focus)) {
-    draw_nodes(place$xy[focus, , drop = FALSE], place$size[focus, , drop = FALSE], place$radius, fill[focus], border[focus], 2.5)
+    draw_nodes(
+      place$xy[focus, , drop = FALSE],
+      place$size[focus, , drop = FALSE],
+      place$radius,
+      fill[focus],
+      border[focus],
+      2.5
+    )
   }
 }
 
@@ -90,9 +138,16 @@ check_colours <- function(colours, n, argument, which) {
     abort_argument(argument, colours, hint, is = sprintf("of length %d", length(colours)))
   }
   different <- unique(colours)
-  known <- vapply(different, function(colour) !inherits(try(grDevices::col2rgb(colour), silent = TRUE), "try-error"), NA)
+  known <- vapply(
+    different,
+    function(colour) !inherits(try(grDevices::col2rgb(colour), silent = TRUE), "try-error"),
+    NA
+  )
   if (!all(known)) {
-    abort_argument(argument, colours, paste(hint, "Colours are names in colors(), numbers, or codes such as \"#2F5D8A\"."),
+    abort_argument(
+      argument,
+      colours,
+      paste(hint, "Colours are names in colors(), numbers, or codes such as \"#2F5D8A\"."),
       has = paste("an unknown colour,", enumerate(dQuote(different[!known], FALSE)))
     )
   }
@@ -110,8 +165,8 @@ check_cex <- function(cex, n, argument) {
 # Returns the settings that new_page() changes, so that they can be restored.
 page_settings <- function() graphics::par("mai", "xpd", "xaxs", "yaxs")
 
-# Starts a new page with very small margins. The size of a figure is known only once the page has begun, and R stops if margins leave no room for a plot, so the
-# margins are set afterwards.
+# Starts a new page with very small margins. The size of a figure is known only once the page has begun, and R stops if
+# margins leave no room for a plot, so the margins are set afterwards.
 new_page <- function(main, notes = NULL) {
   graphics::par(mai = c(0, 0, 0, 0), xpd = NA, xaxs = "i", yaxs = "i")
   graphics::plot.new()
@@ -137,7 +192,8 @@ draw_notes <- function(lines) {
   }
 }
 
-# Draws text in the middle of margin 1 (below) or 3 (above), reduced if it would not fit. part: the number of this line from the top, and the number of lines.
+# Draws text in the middle of margin 1 (below) or 3 (above), reduced if it would not fit. part: the number of this line
+# from the top, and the number of lines.
 text_in_margin <- function(text, side, cex, font, colour, part = c(1, 1)) {
   margin <- graphics::par("mai")[side]
   space <- c(graphics::par("pin")[1L], 0.9 * margin / part[2L])
@@ -155,7 +211,8 @@ text_in_margin <- function(text, side, cex, font, colour, part = c(1, 1)) {
   graphics::text((usr[1L] + usr[2L]) / 2, at, text, cex = cex, font = font, col = colour)
 }
 
-# Returns the largest factor, from `start` down, at which text fits. Devices round the size of text, so factors are tried, not computed.
+# Returns the largest factor, from `start` down, at which text fits. Devices round the size of text, so factors are
+# tried, not computed.
 fitting_cex <- function(start, fits) {
   for (factor in start * 0.96^(0:150)) {
     if (fits(factor)) {
@@ -165,8 +222,8 @@ fitting_cex <- function(start, fits) {
   factor
 }
 
-# Returns the layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend, keys, dots). Every node lies on the page
-# and above the legend. See place_in_boxes() and place_in_dots().
+# Returns the layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend,
+# keys, dots). Every node lies on the page and above the legend. See place_in_boxes() and place_in_dots().
 place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish = plain_wish) {
   edges <- table_of(listed)
   page <- graphics::par("pin")
@@ -177,22 +234,34 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   more <- if (is.null(keys)) 0 else (keys$rows - 1) * keys$high
   below <- c(0, max(legend$height %||% 0, if (is.null(keys)) 0 else low + keys$high / 2 + 0.03) + more)
   # The entry of the edges stands in the top row.
-  if (!is.null(legend)) legend$y <- low + more
+  if (!is.null(legend)) {
+    legend$y <- low + more
+  }
   space <- page - below
   n <- length(listed$labels)
   shown <- wish$shown
   # Decided without measuring labels: there is no room for boxes of three letters.
-  if (shown == "auto" && (!is.null(wish$size) || (is.null(cex) && n > 30L && prod(space) / n < 0.1))) shown <- "dots"
+  if (shown == "auto" && (!is.null(wish$size) || (is.null(cex) && n > 30L && prod(space) / n < 0.1))) {
+    shown <- "dots"
+  }
   # Lazy, because it may not be needed; evaluated once, because both boxes and dots may need it.
   delayedAssign("shapes", component_shapes(n, edges))
-  place <- if (shown %in% c("auto", "boxes")) place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout, shapes)
-  if (shown == "auto" && is.null(cex) && n > 30L && min(place$cex) < least_box_cex) place <- NULL
+  place <- if (shown %in% c("auto", "boxes")) {
+    place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout, shapes)
+  }
+  if (shown == "auto" && is.null(cex) && n > 30L && min(place$cex) < least_box_cex) {
+    place <- NULL
+  }
   dots <- is.null(place)
-  if (dots) place <- place_in_dots(listed, edges, space, below, cex, font, family, wish, shapes)
+  if (dots) {
+    place <- place_in_dots(listed, edges, space, below, cex, font, family, wish, shapes)
+  }
   c(place, list(edges = edges, page = page, legend = legend, keys = keys, keys_at = low, dots = dots))
 }
 
-unplaced <- function() list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
+unplaced <- function() {
+  list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
+}
 
 # Returns the positions of nodes before scaling, from 0 up. given: NULL for our own layout, or the user's.
 start_layout <- function(n, edges, size, aspect, given, shapes = component_shapes(n, edges)) {
@@ -202,8 +271,9 @@ start_layout <- function(n, edges, size, aspect, given, shapes = component_shape
   sweep(given, 2L, apply(given, 2L, min))
 }
 
-# Places a box around each label, measured on this device at the cex at which it is drawn. cex: NULL for the largest up to 1.2 at which no two boxes overlap; or
-# the user's, for all nodes or one for each node, which is reduced only if a box would not fit on the page.
+# Places a box around each label, measured on this device at the cex at which it is drawn. cex: NULL for the largest up
+# to 1.2 at which no two boxes overlap; or the user's, for all nodes or one for each node, which is reduced only if a
+# box would not fit on the page.
 place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout, shapes) {
   n <- length(listed$labels)
   if (n == 0L) {
@@ -245,8 +315,13 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   cex <- factor * asked
   least <- min(cex, 1)
   list(
-    xy = in_the_middle(fill_page(size), size, space, below), size = size, radius = line_height(min(cex)) / 2, cex = cex,
-    line = sqrt(max(least, 0.15)), head = 0.11 * max(least, 0.35), unit = 0.1
+    xy = in_the_middle(fill_page(size), size, space, below),
+    size = size,
+    radius = line_height(min(cex)) / 2,
+    cex = cex,
+    line = sqrt(max(least, 0.15)),
+    head = 0.11 * max(least, 0.35),
+    unit = 0.1
   )
 }
 
@@ -257,22 +332,30 @@ shortest_edge <- function(xy, size, edges) {
   min(pmax(gap[, 1L], gap[, 2L]), Inf)
 }
 
-# Returns the largest factors for the two axes, up to `most`, with which all boxes fit into the space. The extent grows with the factor, so bisection finds the
-# factor.
+# Returns the largest factors for the two axes, up to `most`, with which all boxes fit into the space. The extent grows
+# with the factor, so bisection finds the factor.
 widest_stretch <- function(xy, size, space, most) {
-  vapply(1:2, function(axis) {
-    at <- xy[, axis]
-    half <- size[, axis] / 2
-    fits <- function(factor) max(factor * at + half) - min(factor * at - half) <= space[axis]
-    low <- 0
-    high <- most
-    middle <- most
-    for (round in 1:30) {
-      if (fits(middle)) low <- middle else high <- middle
-      middle <- (low + high) / 2
-    }
-    low
-  }, 0)
+  vapply(
+    1:2,
+    function(axis) {
+      at <- xy[, axis]
+      half <- size[, axis] / 2
+      fits <- function(factor) max(factor * at + half) - min(factor * at - half) <= space[axis]
+      low <- 0
+      high <- most
+      middle <- most
+      for (round in 1:30) {
+        if (fits(middle)) {
+          low <- middle
+        } else {
+          high <- middle
+        }
+        middle <- (low + high) / 2
+      }
+      low
+    },
+    0
+  )
 }
 
 # Returns width and height in inches of the boxes around labels of these sizes.
@@ -325,7 +408,8 @@ draw_edges <- function(place, kinds) {
   draw_lines(ends$first, ends$last, ends$unit, look, ends$head, 1.4 * place$line * place$width)
 }
 
-# Returns where the lines of edges begin and end, at the boxes of their nodes, their directions, and the lengths of their heads.
+# Returns where the lines of edges begin and end, at the boxes of their nodes, their directions, and the lengths of
+# their heads.
 edge_ends <- function(place) {
   edges <- place$edges
   start <- place$xy[edges$from, , drop = FALSE]
@@ -346,7 +430,15 @@ draw_lines <- function(first, last, unit, look, head, width) {
   short <- c(tail = 0, arrow = 0.8, circle = circle_size)
   line_first <- first + unit * short[look$at_from] * head
   line_last <- last - unit * short[look$at_to] * head
-  graphics::segments(line_first[, 1L], line_first[, 2L], line_last[, 1L], line_last[, 2L], col = look$colour, lty = look$lty, lwd = width)
+  graphics::segments(
+    line_first[, 1L],
+    line_first[, 2L],
+    line_last[, 1L],
+    line_last[, 2L],
+    col = look$colour,
+    lty = look$lty,
+    lwd = width
+  )
   draw_heads(last, unit, look$colour, head, look$at_to == "arrow")
   draw_heads(first, -unit, look$colour, head, look$at_from == "arrow")
   draw_circles(last, unit, look$colour, head, width, look$at_to == "circle")
@@ -392,37 +484,7 @@ draw_heads <- function(tip, unit, colour, head, wanted) {
   graphics::polygon(
     rbind(tip[, 1L], base[, 1L] + side[, 1L], base[, 1L] - side[, 1L], NA),
     rbind(tip[, 2L], base[, 2L] + side[, 2L], base[, 2L] - side[, 2L], NA),
-    col = colour[wanted], border = NA
+    col = colour[wanted],
+    border = NA
   )
-}
-
-# Returns the legend in the lower left corner of the page: list(kinds, said, cex, scale, left, y, width, height); NULL if all edges are of one kind, whose marks
-# need no explanation. `look`: the rows of edge_look() that are drawn. The legend is smaller on a page that it would fill.
-place_legend <- function(look, page) {
-  if (nrow(look) < 2L) {
-    return(NULL)
-  }
-  widths <- function(scale) {
-    graphics::strwidth(look$said, units = "inches", cex = 0.75 * scale) + scale * (0.35 + 0.06 + 0.19)
-  }
-  scale <- fitting_cex(1, function(scale) {
-    0.05 * scale + sum(widths(scale)) <= page[1L] && 0.3 * scale <= 0.2 * page[2L]
-  })
-  wide <- widths(scale)
-  list(
-    kinds = look$kind, said = look$said, cex = 0.75 * scale, scale = scale, left = cumsum(c(0.05 * scale, wide))[seq_along(wide)],
-    y = 0.12 * scale, width = 0.05 * scale + sum(wide), height = 0.3 * scale
-  )
-}
-
-draw_legend <- function(legend, kinds) {
-  if (is.null(legend)) {
-    return(invisible())
-  }
-  look <- kinds[match(legend$kinds, kinds$kind), ]
-  line <- 0.35 * legend$scale
-  left <- legend$left
-  y <- legend$y
-  draw_lines(cbind(left, y), cbind(left + line, y), cbind(rep(1, nrow(look)), 0), look, 0.09 * legend$scale, 1.4 * legend$scale^0.5)
-  graphics::text(left + line + 0.06 * legend$scale, y, legend$said, cex = legend$cex, adj = c(0, 0.5))
 }

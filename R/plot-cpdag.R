@@ -1,10 +1,12 @@
 #' Draw a CPDAG or a PAG
 #'
-#' Draws the graph of a result: arrows for directed edges, plain lines for undirected edges, and dashed red lines with two heads for orientations in conflict
-#' (`solve.confl = TRUE`). It works with whichever packages are installed, and also draws graphs without edges.
+#' Draws the graph of a result: arrows for directed edges, plain lines for undirected edges, and dashed red lines with
+#' two heads for orientations in conflict (`solve.confl = TRUE`). It works with whichever packages are installed, and
+#' also draws graphs without edges.
 #'
-#' In a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge shows its mark: a circle, an arrowhead or, for a tail, nothing. Each kind of edge has its own
-#' colour, and the legend gives its meaning in a few words. [fci()] explains them in full.
+#' In a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge shows its mark: a circle, an arrowhead or, for a tail,
+#' nothing. Each kind of edge has its own colour, and the legend gives its meaning in a few words. [fci()] explains them
+#' in full.
 #'
 #' | edge | legend |
 #' |:--|:--|
@@ -15,11 +17,13 @@
 #' | `o--` (only with `selectionBias = TRUE`) | *cause or selection* |
 #' | `---` (only with `selectionBias = TRUE`) | *selection* |
 #'
-#' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger for hubs. Hubs have their labels next to the dots; for up
-#' to 800 nodes, other nodes do too if there is room. If more than 30 nodes have no edge, they are left out, and a line below the picture gives their number.
-#' Components are drawn side by side, the largest first.
+#' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger for hubs. Hubs
+#' have their labels next to the dots; for up to 800 nodes, other nodes do too if there is room. If more than 30 nodes
+#' have no edge, they are left out, and a line below the picture gives their number. Components are drawn side by side,
+#' the largest first.
 #'
-#' The layout is this package's own (stress majorisation of each connected component). It is the same every time, and uses no random numbers.
+#' The layout is this package's own (stress majorisation of each connected component). It is the same every time, and
+#' uses no random numbers.
 #'
 #' @param x One of:
 #'   - a result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours;
@@ -28,9 +32,10 @@
 #'   - a [graph::graphNEL-class];
 #'   - an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` returns it (`[i, j]` is not zero for an edge from i to j) or as `as(x, "amat")`
 #'     returns it.
-#' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...` has
-#'   arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name. `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It
-#'   supports neither `colour`, `size` and `layout` nor PAGs.
+#' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...`
+#'   has arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name.
+#'   `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It supports neither `colour`, `size` and
+#'   `layout` nor PAGs.
 #' @param main Title; `NULL` for none. If `time_limit` ended a search, a second line below the title says so.
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
 #'   - `TRUE`: all names, however small;
@@ -50,30 +55,30 @@
 #' @param around Names (or numbers) of nodes. Only these, with a bold border, and the nodes near them are drawn.
 #' @param order With `around`: the largest number of steps along edges, in either direction, from those nodes.
 #' @param isolated Whether to draw nodes without an edge. `NULL`: only if there are at most 30 of them.
-#' @param components Number of components to draw, the largest first; or, as `c(least = 5)`, the components with at least this number of nodes. Nodes without an
-#'   edge do not count as components.
+#' @param components Number of components to draw, the largest first; or, as `c(least = 5)`, the components with at
+#'   least this number of nodes. Nodes without an edge do not count as components.
 #' @param colour A value for each node, in the order of the nodes or with their names:
 #'   - numbers: from light to dark; if there are negative and positive numbers, blue and red with white at 0;
 #'   - a factor, logical values or words, which the legend explains;
 #'   - colours, which are used as they are.
 #'
 #'   `list(age = values)` gives the legend a title. Grey stands for `NA`.
-#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for 0 is a ninth of the largest); or
-#'   `"degree"`. `NA` counts as 0.
-#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their names; or a function that computes such a
-#'   matrix from an igraph graph, such as `igraph::layout_with_fr`.
-#' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It shows the name of the node, or the
-#'   p-value of the edge, under the mouse, and highlights the neighbours of a node that you click. Nodes have the same positions as in the picture, so a page
-#'   with thousands of nodes opens at once.
-#' @param file With `interactive = TRUE`: a file in which to save the page. If pandoc is installed, it is a single file; otherwise there is also a folder next
-#'   to it.
+#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for
+#'   0 is a ninth of the largest); or `"degree"`. `NA` counts as 0.
+#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their
+#'   names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
+#' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It
+#'   shows the name of the node, or the p-value of the edge, under the mouse, and highlights the neighbours of a node
+#'   that you click. Nodes have the same positions as in the picture, so a page with thousands of nodes opens at once.
+#' @param file With `interactive = TRUE`: a file in which to save the page. If pandoc is installed, it is a single file;
+#'   otherwise there is also a folder next to it.
 #' @param y Not used.
-#' @return `x`, invisibly. With `interactive = TRUE`, the page: an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser when it is
-#'   printed.
+#' @return `x`, invisibly. With `interactive = TRUE`, the page: an object of class `htmlwidget`, which opens in
+#'   RStudio's viewer or in the browser when it is printed.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package that is not installed.
-#' @details `plot()` of a graph, as in `plot(fit@graph)`, also calls `plot_cpdag()`. If Rgraphviz is installed and it or the package graph is attached,
-#' Rgraphviz's own method takes precedence.
+#' @details `plot()` of a graph, as in `plot(fit@graph)`, also calls `plot_cpdag()`. If Rgraphviz is installed and it or
+#' the package graph is attached, Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edge_table()] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,
@@ -99,12 +104,34 @@
 #' @examplesIf requireNamespace("visNetwork", quietly = TRUE)
 #' page <- plot(fit, interactive = TRUE, file = tempfile(fileext = ".html"))
 #' @export
-plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), main = NULL, labels = NULL, ..., around = NULL, order = 1,
-                       isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress", interactive = FALSE, file = NULL) {
+plot_cpdag <- function(
+  x,
+  engine = c("auto", "Rgraphviz", "igraph", "base"),
+  main = NULL,
+  labels = NULL,
+  ...,
+  around = NULL,
+  order = 1,
+  isolated = NULL,
+  components = NULL,
+  colour = NULL,
+  size = NULL,
+  layout = "stress",
+  interactive = FALSE,
+  file = NULL
+) {
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
   interactive <- check_flag(interactive, "interactive")
   engine <- choose_engine(if (interactive) "interactive" else engine, list(...))
-  wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
+  wish <- list(
+    around = around,
+    order = order,
+    isolated = isolated,
+    components = components,
+    colour = colour,
+    size = size,
+    layout = layout
+  )
   asked <- asked_graph(drawn_edges_of(x), labels, wish)
   if (!is.null(file) && !interactive) {
     abort_argument("file", file, "open a device such as pdf() to save a picture.", is = "only for interactive = TRUE")
@@ -115,34 +142,52 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   if (interactive) {
     return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given))
   }
-  if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
+  if (!is.null(ended)) {
+    main <- paste(c(main, ended), collapse = "\n")
+  }
   if (engine == "Rgraphviz") {
-    if (!is.null(note)) tell("cpdag", paste(note, collapse = " "))
+    if (!is.null(note)) {
+      tell("cpdag", paste(note, collapse = " "))
+    }
     refuse_in_rgraphviz(wish, asked)
   }
   draw <- switch(engine, Rgraphviz = draw_rgraphviz, igraph = draw_igraph, base = draw_base)
   if (engine == "Rgraphviz") {
     do.call(draw, c(list(x, asked, main), given), quote = TRUE)
   } else {
-    do.call(draw, c(list(asked$listed, main, note), given, list(wish = asked$wish, remark = asked$remark)), quote = TRUE)
+    do.call(
+      draw,
+      c(list(asked$listed, main, note), given, list(wish = asked$wish, remark = asked$remark)),
+      quote = TRUE
+    )
   }
   invisible(x)
 }
 
-# Returns what is drawn: list(listed, nodes, all, names, labelled, wish, said, remark).
-# listed: the graph of the nodes that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled: whether the
-# user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind colours. remark: a line about what is left out.
+# Returns what is drawn: list(listed, nodes, all, names, labelled, wish, said, remark). listed: the graph of the nodes
+# that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled:
+# whether the user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind
+# colours. remark: a line about what is left out.
 asked_graph <- function(listed, labels, wish) {
   names <- listed$labels
   shown <- "auto"
   labelled <- FALSE
   if (is.logical(labels) && length(labels) == 1L && !is.na(labels)) {
-    shown <- if (!labels) "none" else if (is.null(wish$size)) "boxes" else "all"
+    shown <- if (!labels) {
+      "none"
+    } else if (is.null(wish$size)) {
+      "boxes"
+    } else {
+      "all"
+    }
   } else if (identical(labels, "hubs") && length(names) != 1L) {
     shown <- "hubs"
   } else if (!is.null(labels)) {
     if (length(labels) != length(names)) {
-      abort_argument("labels", labels, "give the labels in the order of the nodes, or TRUE, FALSE or \"hubs\".",
+      abort_argument(
+        "labels",
+        labels,
+        "give the labels in the order of the nodes, or TRUE, FALSE or \"hubs\".",
         needs = sprintf("a label for each node (%d), not %d", length(names), length(labels))
       )
     }
@@ -151,7 +196,9 @@ asked_graph <- function(listed, labels, wish) {
     labelled <- TRUE
   }
   degree <- NULL
-  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), table_of(listed)))
+  if (identical(wish$size, "degree")) {
+    degree <- lengths(neighbour_lists(length(names), table_of(listed)))
+  }
   colours <- node_colours(wish$colour, names)
   sizes <- node_sizes(wish$size, names, degree)
   check_layout(wish$layout, names)
@@ -159,11 +206,23 @@ asked_graph <- function(listed, labels, wish) {
   nodes <- chosen$nodes
   drawn <- graph_of_nodes(listed, nodes)
   layout <- given_layout(wish$layout, drawn, nodes, names)
-  if (labelled) drawn$labels <- as.character(labels)[nodes]
+  if (labelled) {
+    drawn$labels <- as.character(labels)[nodes]
+  }
   list(
-    listed = drawn, nodes = nodes, all = length(names), names = names, labelled = labelled, wish = list(
-      shown = shown, fill = colours$fill[nodes], size = sizes$size[nodes], values = sizes$values[nodes], keys = list(colours$key, sizes$key),
-      focus = chosen$focus, layout = layout
+    listed = drawn,
+    nodes = nodes,
+    all = length(names),
+    names = names,
+    labelled = labelled,
+    wish = list(
+      shown = shown,
+      fill = colours$fill[nodes],
+      size = sizes$size[nodes],
+      values = sizes$values[nodes],
+      keys = list(colours$key, sizes$key),
+      focus = chosen$focus,
+      layout = layout
     ),
     said = said_of_colour(wish$colour, colours, names)[nodes],
     remark = if (length(chosen$left)) paste(chosen$left, collapse = "; ")
@@ -176,23 +235,34 @@ said_of_colour <- function(given, colours, names) {
     return(NULL)
   }
   told <- values_of_nodes(given, names, "colour")
-  words <- if (is.numeric(told$values) && !is.factor(told$values)) format(told$values, digits = 4L, trim = TRUE) else as.character(told$values)
+  words <- if (is.numeric(told$values) && !is.factor(told$values)) {
+    format(told$values, digits = 4L, trim = TRUE)
+  } else {
+    as.character(told$values)
+  }
   words[is.na(told$values)] <- "no value"
   paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
 }
 
 # Checks the layout before anything else is done, so that the error comes at once.
 check_layout <- function(layout, names) {
-  hint <- sprintf("give \"stress\", a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.", length(names))
+  hint <- sprintf(
+    "give \"stress\", a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.",
+    length(names)
+  )
   if (is.function(layout)) {
     return(need_package("igraph", "a function as `layout` needs the package igraph"))
   }
   if (identical(layout, "stress")) {
     return(invisible())
   }
-  if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) abort_argument("layout", layout, hint)
+  if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) {
+    abort_argument("layout", layout, hint)
+  }
   named <- !is.null(rownames(layout)) && any(rownames(layout) %in% names)
-  if (!named && nrow(layout) != length(names)) abort_argument("layout", layout, hint)
+  if (!named && nrow(layout) != length(names)) {
+    abort_argument("layout", layout, hint)
+  }
   if (!named) warn_other_names(rownames(layout), names, "layout")
 }
 
@@ -204,20 +274,37 @@ given_layout <- function(layout, drawn, nodes, names) {
   if (is.function(layout)) {
     edges <- table_of(drawn)
     graph <- igraph::make_empty_graph(length(nodes), directed = TRUE)
-    graph <- igraph::set_vertex_attr(igraph::add_edges(graph, rbind(edges$from, edges$to)), "name", value = drawn$labels)
+    graph <- igraph::set_vertex_attr(
+      igraph::add_edges(graph, rbind(edges$from, edges$to)),
+      "name",
+      value = drawn$labels
+    )
     xy <- layout(graph)
     if (!is.matrix(xy) || !is.numeric(xy) || !identical(dim(xy), c(length(nodes), 2L)) || !all(is.finite(xy))) {
-      abort_argument("layout", xy, sprintf("it must return a matrix with a row for each node (%d) and 2 columns of finite numbers.", length(nodes)),
+      abort_argument(
+        "layout",
+        xy,
+        sprintf(
+          "it must return a matrix with a row for each node (%d) and 2 columns of finite numbers.",
+          length(nodes)
+        ),
         is = paste("a function that returned", describe(xy))
       )
     }
     return(unname(xy))
   }
-  at <- if (!is.null(rownames(layout)) && any(rownames(layout) %in% names)) match(names[nodes], rownames(layout)) else nodes
+  at <- if (!is.null(rownames(layout)) && any(rownames(layout) %in% names)) {
+    match(names[nodes], rownames(layout))
+  } else {
+    nodes
+  }
   xy <- unname(layout[at, , drop = FALSE])
   if (!all(is.finite(xy))) {
     bad <- which(!is.finite(xy[, 1L]) | !is.finite(xy[, 2L]))
-    abort_argument("layout", layout, "give two finite numbers for each node that is drawn.",
+    abort_argument(
+      "layout",
+      layout,
+      "give two finite numbers for each node that is drawn.",
       has = paste("no finite numbers for", enumerate(dQuote(names[nodes[bad]], FALSE)))
     )
   }
@@ -226,72 +313,27 @@ given_layout <- function(layout, drawn, nodes, names) {
 
 # Reduces arguments with one value for each node of x to the nodes that are drawn.
 of_drawn_nodes <- function(given, asked) {
-  each <- c("node_fill", "node_border", "cex", "vertex.color", "vertex.frame.color", "vertex.label.cex", "vertex.label", "vertex.shape")
+  each <- c(
+    "node_fill",
+    "node_border",
+    "cex",
+    "vertex.color",
+    "vertex.frame.color",
+    "vertex.label.cex",
+    "vertex.label",
+    "vertex.shape"
+  )
   some <- names(given) %in% each & lengths(given) == asked$all & lengths(given) > 1L
-  given[some] <- Map(function(values, argument) in_order_of_nodes(values, asked$names, argument)[asked$nodes], given[some], names(given)[some])
+  given[some] <- Map(
+    function(values, argument) in_order_of_nodes(values, asked$names, argument)[asked$nodes],
+    given[some],
+    names(given)[some]
+  )
   given
 }
 
-# Arguments in `...` by engine. Those of igraph are the ones in its help, see ?igraph.plotting.
-engine_takes <- list(
-  base = base_takes,
-  igraph = c(
-    "node_fill", "node_border", "edge_colour", "cex",
-    paste0("vertex.", c(
-      "color", "size", "size2", "shape", "frame.color", "frame.width", "label", "label.family", "label.font", "label.cex", "label.dist", "label.degree", "label.angle",
-      "label.color", "pie", "pie.color", "pie.border", "pie.angle", "pie.density", "pie.lty", "raster"
-    )),
-    paste0("edge.", c(
-      "color", "width", "lty", "label", "label.family", "label.font", "label.cex", "label.color", "label.x", "label.y", "arrow.size", "arrow.width", "arrow.mode",
-      "curved", "loop.angle", "loop.angle2"
-    )),
-    "axes", "add", "xlim", "ylim", "mark.groups", "mark.shape", "mark.col", "mark.border", "mark.expand", "mark.lwd", "loop.size", "palette", "margin", "rescale", "asp", "frame",
-    "sub", "xlab", "ylab"
-  ),
-  Rgraphviz = c(
-    "nodeAttrs", "edgeAttrs", "attrs", "subGList", "recipEdges", "name", "sub", "xlab", "ylab", "xlim", "ylim", "col.main", "cex.main", "col.sub", "cex.sub", "drawNode", "mai"
-  ),
-  interactive = c("node_fill", "node_border", "edge_colour", "vertex.color", "vertex.frame.color")
-)
-
-# Returns the engine. Base graphics can draw all our arguments, give the same picture on every machine, and are as fast as any. If `...` has arguments that only
-# another engine knows, that engine draws. An unknown name is an error, and so is a name that the requested engine does not know.
-choose_engine <- function(engine, given) {
-  check_dots(given, unlist(engine_takes), "plot_cpdag")
-  others <- function(engine) setdiff(names(given), engine_takes[[engine]])
-  knows <- function(name) names(Filter(function(takes) name %in% takes, engine_takes[names(engine_takes) != "interactive"]))
-  if (engine != "auto") {
-    foreign <- utils::head(others(engine), 1L)
-    if (length(foreign)) {
-      by <- if (engine == "interactive") "interactive = TRUE" else sprintf("engine = \"%s\"", engine)
-      abort_argument(foreign, given[[foreign]], sprintf("leave it out, or use engine = %s.", paste0("\"", knows(foreign), "\"", collapse = " or ")),
-        is = paste("not supported by", by)
-      )
-    }
-    return(engine)
-  }
-  fits <- Filter(function(engine) !length(others(engine)), c("base", "igraph", "Rgraphviz"))
-  if (!length(fits)) {
-    foreign <- others("igraph")[1L]
-    abort_argument(foreign, given[[foreign]], "give arguments of only one engine.", is = "an argument of Rgraphviz, but others are of igraph")
-  }
-  fits[1L]
-}
-
-refuse_in_rgraphviz <- function(wish, asked) {
-  if (isTRUE(asked$listed$pag)) {
-    abort_argument("engine", "Rgraphviz", "use \"base\" or \"igraph\".", is = "\"Rgraphviz\", which does not draw the marks of a PAG")
-  }
-  asks <- c(
-    colour = !is.null(wish$colour), size = !is.null(wish$size), layout = !identical(wish$layout, "stress"),
-    labels = asked$wish$shown %in% c("hubs", "none")
-  )
-  for (argument in names(asks)[asks]) {
-    abort_argument(argument, wish[[argument]], "leave it out, or use engine = \"base\" or \"igraph\".", is = "not supported by engine = \"Rgraphviz\"")
-  }
-}
-
-# For sessions in which no package with an S4 method of plot() is attached. See plot_without_rgraphviz() for other sessions.
+# For sessions in which no package with an S4 method of plot() is attached. See plot_without_rgraphviz() for other
+# sessions.
 #' @rdname plot_cpdag
 #' @exportS3Method plot graphNEL
 plot.graphNEL <- function(x, y, ...) plot.pcAlgo(x, y, ...)
@@ -299,121 +341,3 @@ plot.graphNEL <- function(x, y, ...) plot.pcAlgo(x, y, ...)
 #' @rdname plot_cpdag
 #' @exportS3Method plot pcgpu_graph
 plot.pcgpu_graph <- function(x, y, ...) plot.pcAlgo(x, y, ...)
-
-draw_rgraphviz <- function(x, asked, main, ...) {
-  need_package("Rgraphviz", "engine = \"Rgraphviz\" needs the package Rgraphviz")
-  listed <- asked$listed
-  graph <- if (is_result(x)) attr(x, "graph") else x
-  if (!methods::is(graph, "graph") || length(asked$nodes) < asked$all) {
-    graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
-  }
-  names(listed$labels) <- graph::nodes(graph)
-  Rgraphviz::plot(graph,
-    nodeAttrs = list(label = listed$labels), attrs = list(node = list(shape = "ellipse", fixedsize = FALSE)),
-    main = main %||% "", ...
-  )
-}
-
-# Arguments in igraph's own words, such as vertex.color, take precedence over ours.
-draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border = NULL, edge_colour = NULL, wish = plain_wish, remark = NULL) {
-  need_package("igraph", "engine = \"igraph\" needs the package igraph")
-  given <- list(...)
-  n <- length(listed$labels)
-  node_fill <- wish$fill %||% node_fill
-  fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
-  border <- one_a_node(node_border %||% node_look$border, n, "node_border")
-  kinds <- edge_look(edge_colour, isTRUE(listed$pag))
-  if (n == 0L) {
-    # igraph warns about a graph without nodes.
-    return(draw_base(listed, main, note, remark = remark))
-  }
-  labels <- given[["vertex.label"]] %||% listed$labels
-  argument <- if (is.null(given[["vertex.label.cex"]])) "cex" else "vertex.label.cex"
-  cex <- given[[argument]]
-  if (argument == "vertex.label.cex") {
-    cex <- rep_len(cex, n)
-  }
-  check_cex(cex, n, argument)
-  old <- page_settings()
-  on.exit(graphics::par(old))
-  new_page(main, c(note, remark))
-  if (!is.null(given[["vertex.label"]]) && wish$shown == "auto") wish$shown <- "boxes"
-  # igraph draws no label for NA, so it needs no room.
-  listed$labels <- ifelse(is.na(rep_len(labels, n)), "", as.character(rep_len(labels, n)))
-  place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]], wish)
-  edges <- place$edges
-  look <- kinds[match(edges$kind, kinds$kind), ]
-  look$colour <- thinned(look$colour, place)
-  if (place$dots && is.null(node_fill)) fill <- rep(dot_look$fill, n)
-  graph <- igraph::make_empty_graph(n, directed = TRUE)
-  graph <- igraph::add_edges(graph, rbind(edges$from, edges$to))
-  # igraph's sizes are hundredths of the unit of the axes, which is the inch here.
-  settings <- list(
-    x = graph, main = "", layout = place$xy, rescale = FALSE, asp = 0, margin = 0,
-    xlim = c(0, place$page[1L]), ylim = c(0, place$page[2L]),
-    vertex.shape = igraph_box(place), vertex.size = 100 * place$size[, 1L], vertex.size2 = 100 * place$size[, 2L],
-    vertex.color = fill, vertex.frame.color = border,
-    vertex.label = if (place$dots) NA else labels, vertex.label.family = "", vertex.label.color = if (place$dots) "black" else label_colours(fill),
-    edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = heads_of_igraph(look),
-    edge.arrow.size = 5.5 * place$head
-  )
-  settings[names(given)] <- given
-  settings$cex <- NULL
-  settings$vertex.label.cex <- if (!place$dots) place$cex
-  if (place$dots) settings$vertex.label <- NA
-  graphics::par(new = TRUE)
-  do.call(igraph::plot.igraph, settings)
-  draw_circles_of_edges(place, look)
-  draw_focus(place, fill, border, wish$focus)
-  if (place$dots) {
-    draw_tags(place$tags, listed$labels)
-  } else if (length(wish$focus)) {
-    at <- wish$focus
-    draw_labels(place$xy[at, , drop = FALSE], listed$labels[at], place$cex[at], label_colours(fill[at]))
-  }
-  draw_legend(place$legend, kinds)
-  draw_keys(place$keys, place$keys_at, place$unit)
-  draw_title(main)
-  draw_notes(c(note, remark))
-}
-
-# Returns igraph's codes: 0 none, 2 at the end, 3 at both ends.
-heads_of_igraph <- function(look) ifelse(look$at_to != "arrow", 0, ifelse(look$at_from == "arrow", 3, 2))
-
-# Draws the circles at the ends of edges, which igraph does not have.
-draw_circles_of_edges <- function(place, look) {
-  if (!any(c(look$at_from, look$at_to) == "circle")) {
-    return(invisible())
-  }
-  ends <- edge_ends(place)
-  draw_circles(ends$last, ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_to == "circle")
-  draw_circles(ends$first, -ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_from == "circle")
-}
-
-# Registers our rounded boxes as a shape of igraph, because igraph's rectangles hide an arrowhead at a corner. igraph keeps shapes by name for the session; the
-# next plot replaces this one.
-igraph_box <- function(place) {
-  name <- "pcgpu_box"
-  # igraph passes the values that the user gave, one or many, and recycles them over the nodes.
-  of_nodes <- function(values, nodes) values[(nodes - 1L) %% length(values) + 1L]
-  size_of <- function(params, nodes) {
-    cbind(of_nodes(params("vertex", "size"), nodes), of_nodes(params("vertex", "size2"), nodes)) / 100
-  }
-  clip <- function(coords, el, params, end = c("both", "from", "to")) {
-    end <- match.arg(end)
-    start <- coords[, 1:2, drop = FALSE]
-    stop <- coords[, 3:4, drop = FALSE]
-    unit <- (stop - start) / pmax(sqrt(rowSums((stop - start)^2)), 1e-9)
-    start <- start + unit * box_reach(unit, size_of(params, el[, 1L]), place$radius)
-    stop <- stop - unit * box_reach(unit, size_of(params, el[, 2L]), place$radius)
-    switch(end, both = cbind(start, stop), from = start, to = stop)
-  }
-  plot <- function(coords, v = NULL, params) {
-    nodes <- v %||% seq_len(nrow(coords))
-    fill <- of_nodes(params("vertex", "color"), nodes)
-    border <- of_nodes(params("vertex", "frame.color"), nodes)
-    draw_nodes(coords, size_of(params, nodes), place$radius, fill, border, place$line)
-  }
-  igraph::add_shape(name, clip = clip, plot = plot)
-  name
-}

@@ -1,11 +1,12 @@
-# Computes positions for the nodes of a graph. Deterministic: it draws no random number, so the state of R's generator does not change.
+# Computes positions for the nodes of a graph. Deterministic: it draws no random number, so the state of R's generator
+# does not change.
 #
-# Each connected component is laid out by stress majorisation (R/plot-stress.R). Overlapping boxes are then pushed apart, the components are packed in rows, and
-# nodes without an edge stand in rows at the bottom.
+# Each connected component is laid out by stress majorisation (R/plot-stress.R). Overlapping boxes are then pushed
+# apart, the components are packed in rows, and nodes without an edge stand in rows at the bottom.
 
-# Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
-# edges: a data frame with from, to and kind, one row for each pair. size: an n x 2 matrix, width and height of each box. aspect: width over height of the
-# space. shapes: the slow part, which does not depend on `size`; a promise, for callers that try several sizes.
+# Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up. edges: a data frame with from, to and kind, one
+# row for each pair. size: an n x 2 matrix, width and height of each box. aspect: width over height of the space.
+# shapes: the slow part, which does not depend on `size`; a promise, for callers that try several sizes.
 layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, edges)) {
   # Long labels do not push neighbours far apart, because there is room above and below them.
   step <- min(0.6 * mean(size[, 1L]), 4 * mean(size[, 2L])) + 2.2 * mean(size[, 2L])
@@ -21,8 +22,8 @@ layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, ed
   pack(xy, size, shapes$groups, shapes$alone, aspect)
 }
 
-# Returns the connected components: `member`, the number of each node's component; `groups`, the nodes of components with edges; `places`, their positions, in
-# which neighbours are about 1 apart; and `alone`, the nodes without an edge.
+# Returns the connected components: `member`, the number of each node's component; `groups`, the nodes of components
+# with edges; `places`, their positions, in which neighbours are about 1 apart; and `alone`, the nodes without an edge.
 component_shapes <- function(n, edges) {
   near <- neighbour_lists(n, edges)
   member <- components(n, edges)
@@ -39,8 +40,8 @@ neighbour_lists <- function(n, edges) {
   near
 }
 
-# Returns the number of the connected component of each of n nodes, in the order of their first nodes. Every node takes the smallest number among its
-# neighbours, then the number of that one, until nothing changes.
+# Returns the number of the connected component of each of n nodes, in the order of their first nodes. Every node takes
+# the smallest number among its neighbours, then the number of that one, until nothing changes.
 components <- function(n, edges) {
   member <- seq_len(n)
   from <- edges$from
@@ -49,7 +50,9 @@ components <- function(n, edges) {
     a <- member[from]
     b <- member[to]
     apart <- a != b
-    if (!any(apart)) break
+    if (!any(apart)) {
+      break
+    }
     # If several values are assigned to one place, the last one counts: the smallest.
     low <- pmin(a[apart], b[apart])
     high <- pmax(a[apart], b[apart])
@@ -57,7 +60,9 @@ components <- function(n, edges) {
     member[high[by]] <- low[by]
     repeat {
       next_member <- member[member]
-      if (identical(next_member, member)) break
+      if (identical(next_member, member)) {
+        break
+      }
       member <- next_member
     }
   }
@@ -76,8 +81,8 @@ point_down <- function(xy, group, arrows) {
   if (flow[2L] > 0) xy * rep(c(1, -1), each = nrow(xy)) else xy
 }
 
-# Moves overlapping boxes apart: each pair along the axis that needs less, both by the same amount. If boxes still overlap after all rounds, one sweep outwards
-# from the middle separates them, which always succeeds.
+# Moves overlapping boxes apart: each pair along the axis that needs less, both by the same amount. If boxes still
+# overlap after all rounds, one sweep outwards from the middle separates them, which always succeeds.
 push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
   gap <- 0.6 * mean(size[, 2L])
   slack <- 2 * gap
@@ -102,18 +107,19 @@ push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
       # If the centres coincide in a coordinate, the numbers of the nodes decide the directions.
       push_x <- 0.3 * over_x * sideways * ifelse(dx < 0, -1, 1)
       push_y <- 0.3 * over_y * (hit & !sideways) * ifelse(dy < 0, -1, 1)
-      xy <- xy + cbind(
-        sum_by(push_x, pairs$by_a) - sum_by(push_x, pairs$by_b),
-        sum_by(push_y, pairs$by_a) - sum_by(push_y, pairs$by_b)
-      )
+      xy <- xy +
+        cbind(
+          sum_by(push_x, pairs$by_a) - sum_by(push_x, pairs$by_b),
+          sum_by(push_y, pairs$by_a) - sum_by(push_y, pairs$by_b)
+        )
     }
   }
   sweep_apart(xy, size, gap / 2)
 }
 
-# If boxes have too little room, evens out the layout and enlarges it until the boxes fill half of the ellipse with its spread. It grows more along the axis in
-# which the page has more room. Evening out moves coordinates towards their ranks. So left stays left, and the crowd in the middle of a large graph spreads over
-# the page.
+# If boxes have too little room, evens out the layout and enlarges it until the boxes fill half of the ellipse with its
+# spread. It grows more along the axis in which the page has more room. Evening out moves coordinates towards their
+# ranks. So left stays left, and the crowd in the middle of a large graph spreads over the page.
 make_room <- function(xy, size, gap, aspect) {
   n <- nrow(xy)
   radius <- function(xy) 2 * apply(xy, 2L, stats::sd) + colMeans(size) / 2
@@ -156,8 +162,9 @@ sweep_apart <- function(xy, size, gap) {
   xy
 }
 
-# Returns the pairs of boxes with less than `gap` between them, a > b, and indices to sum over them by a and by b. If there are more than `most` pairs, it
-# returns more than `most`, but not all. Boxes are sorted by height and compared with the next one, the next but one, and so on while any can be near enough.
+# Returns the pairs of boxes with less than `gap` between them, a > b, and indices to sum over them by a and by b. If
+# there are more than `most` pairs, it returns more than `most`, but not all. Boxes are sorted by height and compared
+# with the next one, the next but one, and so on while any can be near enough.
 near_pairs <- function(xy, size, gap, most = Inf) {
   n <- nrow(xy)
   sorted <- order(xy[, 2L])
@@ -196,7 +203,8 @@ sum_by <- function(values, by) {
   diff(c(0, c(0, cumsum(values[by$order]))[by$ends + 1L]))
 }
 
-# Places components side by side, with nodes without an edge below them. The width makes the best use of a space with this aspect.
+# Places components side by side, with nodes without an edge below them. The width makes the best use of a space with
+# this aspect.
 pack <- function(xy, size, groups, alone, aspect) {
   if (nrow(xy) == 0L) {
     return(xy)
@@ -235,7 +243,8 @@ pack <- function(xy, size, groups, alone, aspect) {
   sweep(xy, 2L, low)
 }
 
-# Places blocks in rows at most `room` wide. If a block leaves room below it in its row, the next blocks stand there. Returns list(left, top, extent).
+# Places blocks in rows at most `room` wide. If a block leaves room below it in its row, the next blocks stand there.
+# Returns list(left, top, extent).
 shelves <- function(blocks, room) {
   n <- nrow(blocks)
   left <- top <- numeric(n)
@@ -245,8 +254,7 @@ shelves <- function(blocks, room) {
   for (k in seq_len(n)) {
     wide <- blocks[k, 1L]
     high <- blocks[k, 2L]
-    fits_below <- column_height > 0 && column_height + high <= row_height + 1e-9 &&
-      column_left + wide <= room + 1e-9
+    fits_below <- column_height > 0 && column_height + high <= row_height + 1e-9 && column_left + wide <= room + 1e-9
     if (!fits_below) {
       column_left <- column_left + column_width
       column_width <- column_height <- 0

@@ -1,15 +1,19 @@
-# Selects the nodes of a graph that are drawn: those around some nodes, or those of the largest components, with or without nodes that have no edge.
+# Selects the nodes of a graph that are drawn: those around some nodes, or those of the largest components, with or
+# without nodes that have no edge.
 
 # Up to this many nodes without an edge are drawn next to the others.
 most_alone <- 30L
 
-# Returns list(nodes, focus, left): the numbers of the nodes that are drawn, which of them `around` named, and lines about what is left out.
+# Returns list(nodes, focus, left): the numbers of the nodes that are drawn, which of them `around` named, and lines
+# about what is left out.
 chosen_nodes <- function(listed, around, order, isolated, components) {
   labels <- listed$labels
   edges <- table_of(listed)
   focus <- if (!is.null(around)) unique(variables_at(around, labels, "around"))
   order <- check_order(order, 0L)
-  if (!is.null(isolated)) isolated <- check_flag(isolated, "isolated")
+  if (!is.null(isolated)) {
+    isolated <- check_flag(isolated, "isolated")
+  }
   wanted <- check_components(components)
   nodes <- seq_along(labels)
   if (length(focus)) {
@@ -22,7 +26,9 @@ chosen_nodes <- function(listed, around, order, isolated, components) {
   if (!is.null(wanted)) {
     kept <- largest_components(components(length(labels), edges), setdiff(nodes, alone), wanted)
     small <- setdiff(nodes, c(kept, alone))
-    if (length(small)) left <- sprintf("%s in smaller components not drawn", counted(length(small), "variable"))
+    if (length(small)) {
+      left <- sprintf("%s in smaller components not drawn", counted(length(small), "variable"))
+    }
     nodes <- sort(c(kept, alone))
   }
   # A picture with only nodes without an edge has room for them.
@@ -36,7 +42,13 @@ chosen_nodes <- function(listed, around, order, isolated, components) {
 
 # Checks a number of steps along edges.
 check_order <- function(order, least) {
-  check_number(order, "order", sprintf("give a whole number of edges from %d up, or Inf; 1 means the neighbours.", least), least, whole = TRUE)
+  check_number(
+    order,
+    "order",
+    sprintf("give a whole number of edges from %d up, or Inf; 1 means the neighbours.", least),
+    least,
+    whole = TRUE
+  )
 }
 
 # Returns list(most, least): how many components are drawn, and their minimum number of nodes.
@@ -45,11 +57,21 @@ check_components <- function(components) {
     return(NULL)
   }
   hint <- "give the number of the largest components, such as 3, or their minimum number of nodes, c(least = 5)."
-  if (!is.numeric(components) || length(components) != 1L || anyNA(components) || components < 1 ||
-    (is.finite(components) && components != floor(components)) || !(names(components) %||% "") %in% c("", "most", "least")) {
+  if (
+    !is.numeric(components) ||
+      length(components) != 1L ||
+      anyNA(components) ||
+      components < 1 ||
+      (is.finite(components) && components != floor(components)) ||
+      !(names(components) %||% "") %in% c("", "most", "least")
+  ) {
     abort_argument("components", components, hint)
   }
-  if (identical(names(components), "least")) list(most = Inf, least = components[[1L]]) else list(most = components[[1L]], least = 1)
+  if (identical(names(components), "least")) {
+    list(most = Inf, least = components[[1L]])
+  } else {
+    list(most = components[[1L]], least = 1)
+  }
 }
 
 # Returns nodes at most `order` edges away from `focus`, in either direction.
@@ -82,20 +104,27 @@ graph_of_nodes <- function(listed, nodes) {
   edges <- listed$edges[nodes]
   inside <- lapply(edges, function(to) new[to] > 0L)
   list(
-    pag = listed$pag, labels = listed$labels[nodes], edges = Map(function(to, inside) new[to[inside]], edges, inside, USE.NAMES = FALSE),
+    pag = listed$pag,
+    labels = listed$labels[nodes],
+    edges = Map(function(to, inside) new[to[inside]], edges, inside, USE.NAMES = FALSE),
     weights = if (!is.null(listed$weights)) Map(`[`, listed$weights[nodes], inside, USE.NAMES = FALSE)
   )
 }
 
 # Turns values of nodes into colours and sizes, with entries for the legend.
 
-# Returns list(values, title) with a value for each node of `labels`. `given` is a vector in their order or with their names, or a list that contains one such
-# vector; the name of the list's element is the title.
+# Returns list(values, title) with a value for each node of `labels`. `given` is a vector in their order or with their
+# names, or a list that contains one such vector; the name of the list's element is the title.
 values_of_nodes <- function(given, labels, argument) {
   title <- NULL
   if (is.list(given)) {
     if (length(given) != 1L) {
-      abort_argument(argument, given, "give one vector, or list(title = vector) for a legend with a title.", is = sprintf("a list of %d", length(given)))
+      abort_argument(
+        argument,
+        given,
+        "give one vector, or list(title = vector) for a legend with a title.",
+        is = sprintf("a list of %d", length(given))
+      )
     }
     title <- names(given)
     given <- given[[1L]]
@@ -108,7 +137,10 @@ values_of_nodes <- function(given, labels, argument) {
   }
   warn_other_names(names(given), labels, argument)
   if (length(given) != length(labels)) {
-    abort_argument(argument, given, "give the values in the order of the nodes, or a vector with the names of nodes.",
+    abort_argument(
+      argument,
+      given,
+      "give the values in the order of the nodes, or a vector with the names of nodes.",
       needs = sprintf("a value for each node (%d), not %d", length(labels), length(given))
     )
   }
@@ -125,24 +157,40 @@ in_order_of_nodes <- function(values, labels, argument) {
     return(values[match(labels, own)])
   }
   if (any(own %in% labels)) {
-    abort_argument(argument, own, "use only names of nodes, or remove the names with unname().",
-      has = paste("names that are not nodes, next to others that are:", enumerate(dQuote(setdiff(own, labels), FALSE), 3L))
+    abort_argument(
+      argument,
+      own,
+      "use only names of nodes, or remove the names with unname().",
+      has = paste(
+        "names that are not nodes, next to others that are:",
+        enumerate(dQuote(setdiff(own, labels), FALSE), 3L)
+      )
     )
   }
   warn_other_names(own, labels, argument)
   values
 }
 
-# Warns about values whose names match no node, which are assigned by position. Silent if the nodes have no names of their own.
+# Warns about values whose names match no node, which are assigned by position. Silent if the nodes have no names of
+# their own.
 warn_other_names <- function(own, labels, argument) {
   if (!is.null(own) && any(nzchar(own)) && !are_numbers(labels)) {
-    warn("names", sprintf("the names of `%s`, such as %s, match no node: its values are assigned by position.", argument, dQuote(own[nzchar(own)][1L], FALSE)), argument = argument)
+    warn(
+      "names",
+      sprintf(
+        "the names of `%s`, such as %s, match no node: its values are assigned by position.",
+        argument,
+        dQuote(own[nzchar(own)][1L], FALSE)
+      ),
+      argument = argument
+    )
   }
 }
 
 no_value <- "#D9D9D9"
 
-# Returns list(fill, key) for the nodes: colours, and the entry of the legend; `key` is NULL for colours that the user gave.
+# Returns list(fill, key) for the nodes: colours, and the entry of the legend; `key` is NULL for colours that the user
+# gave.
 node_colours <- function(given, labels) {
   if (is.null(given)) {
     return(NULL)
@@ -162,9 +210,10 @@ node_colours <- function(given, labels) {
   colours <- level_colours(nlevels(values))
   fill <- colours[as.integer(values)]
   fill[is.na(values)] <- no_value
-  list(fill = fill, key = list(
-    kind = "levels", title = told$title, labels = levels(values), colours = colours, missing = anyNA(values)
-  ))
+  list(
+    fill = fill,
+    key = list(kind = "levels", title = told$title, labels = levels(values), colours = colours, missing = anyNA(values))
+  )
 }
 
 are_colours <- function(values) {
@@ -174,7 +223,8 @@ are_colours <- function(values) {
 }
 
 level_colours <- function(n) {
-  # The palette of Okabe and Ito, which colour-blind readers can distinguish. Light colours come first, because labels are written on them.
+  # The palette of Okabe and Ito, which colour-blind readers can distinguish. Light colours come first, because labels
+  # are written on them.
   few <- c("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
   if (n <= length(few)) few[seq_len(n)] else grDevices::hcl.colors(n, "Dynamic")
 }
@@ -184,20 +234,33 @@ numeric_colours <- function(values, title) {
   finite <- values[is.finite(values)]
   ends <- if (length(finite)) range(finite) else c(0, 0)
   diverging <- ends[1L] < 0 && ends[2L] > 0
-  if (diverging) ends <- c(-1, 1) * max(abs(ends))
+  if (diverging) {
+    ends <- c(-1, 1) * max(abs(ends))
+  }
   scale <- grDevices::hcl.colors(101L, if (diverging) "Blue-Red 3" else "Viridis", rev = !diverging)
-  place <- if (diff(ends) > 0) (pmin(pmax(values, ends[1L]), ends[2L]) - ends[1L]) / diff(ends) else ifelse(is.na(values), NA, 0.5)
+  place <- if (diff(ends) > 0) {
+    (pmin(pmax(values, ends[1L]), ends[2L]) - ends[1L]) / diff(ends)
+  } else {
+    ifelse(is.na(values), NA, 0.5)
+  }
   fill <- scale[1L + round(100 * place)]
   fill[is.na(fill)] <- no_value
   key <- if (length(finite)) {
-    list(kind = "range", title = title, ends = ends, colours = if (diff(ends) > 0) scale else scale[51L], missing = anyNA(values))
+    list(
+      kind = "range",
+      title = title,
+      ends = ends,
+      colours = if (diff(ends) > 0) scale else scale[51L],
+      missing = anyNA(values)
+    )
   } else {
     list(kind = "levels", title = title, labels = character(), colours = character(), missing = TRUE)
   }
   list(fill = fill, key = key)
 }
 
-# Returns list(size, key): diameters of the nodes, from 1 to 3 in an arbitrary unit. Areas grow linearly with the values.
+# Returns list(size, key): diameters of the nodes, from 1 to 3 in an arbitrary unit. Areas grow linearly with the
+# values.
 node_sizes <- function(given, labels, degree) {
   if (is.null(given)) {
     return(NULL)
@@ -210,7 +273,12 @@ node_sizes <- function(given, labels, degree) {
   }
   told <- values_of_nodes(given, labels, "size")
   values <- told$values
-  if (!(is.numeric(values) || is.logical(values)) || is.factor(values) || any(is.infinite(values)) || any(values < 0, na.rm = TRUE)) {
+  if (
+    !(is.numeric(values) || is.logical(values)) ||
+      is.factor(values) ||
+      any(is.infinite(values)) ||
+      any(values < 0, na.rm = TRUE)
+  ) {
     abort_argument("size", values, "give a finite number of at least 0 for each node (NA draws the smallest dot).")
   }
   values <- as.double(values)
@@ -218,15 +286,23 @@ node_sizes <- function(given, labels, degree) {
   diameter <- function(value) sqrt(1 + 8 * value / max(most, 1e-300))
   size <- diameter(ifelse(is.na(values), 0, values))
   ends <- if (all(is.na(values))) numeric() else unique(range(values, na.rm = TRUE))
-  list(size = size, values = values, key = if (length(ends)) {
-    list(kind = "size", title = told$title, ends = ends, diameters = diameter(ends))
-  })
+  list(
+    size = size,
+    values = values,
+    key = if (length(ends)) {
+      list(kind = "size", title = told$title, ends = ends, diameters = diameter(ends))
+    }
+  )
 }
 
 # Returns black or white, whichever is easier to read on a colour (relative luminance as defined by the W3C).
 label_colours <- function(fill) {
   rgb <- grDevices::col2rgb(fill, alpha = TRUE) / 255
-  linear <- ifelse(rgb[1:3, , drop = FALSE] <= 0.04045, rgb[1:3, , drop = FALSE] / 12.92, ((rgb[1:3, , drop = FALSE] + 0.055) / 1.055)^2.4)
+  linear <- ifelse(
+    rgb[1:3, , drop = FALSE] <= 0.04045,
+    rgb[1:3, , drop = FALSE] / 12.92,
+    ((rgb[1:3, , drop = FALSE] + 0.055) / 1.055)^2.4
+  )
   light <- colSums(linear * c(0.2126, 0.7152, 0.0722))
   # The page shows through a transparent colour.
   ifelse(light < 0.18 & rgb[4L, ] > 0.5, "white", "black")

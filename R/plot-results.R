@@ -1,7 +1,8 @@
 #' Plot what a search did, level by level
 #'
-#' Draws the tests of each level as bars, on a scale of powers of ten. For [fci()], it also draws the tests of the possible-d-sep phase by size of the sets. If
-#' several machines worked together, further bars show the seconds of each level by machine.
+#' Draws the tests of each level as bars, on a scale of powers of ten. For [fci()], it also draws the tests of the
+#' possible-d-sep phase by size of the sets. If several machines worked together, further bars show the seconds of each
+#' level by machine.
 #'
 #' @param x A result of [run_details()].
 #' @param main Title; `NULL` for none.
@@ -23,15 +24,26 @@ plot.pcgpu_details <- function(x, main = NULL, ...) {
   later <- if (sum(x$phase$tests) > 0) x$phase$tests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
   if (is.null(tests) && is.null(seconds)) {
-    abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither numbers of tests nor times of levels")
+    abort_argument(
+      "x",
+      x,
+      "give run_details() of a result of pc() or skeleton().",
+      has = "neither numbers of tests nor times of levels"
+    )
   }
   old <- graphics::par("mfrow", "mar")
   on.exit(graphics::par(old))
   graphics::par(mfrow = c(1L, sum(!is.null(tests), !is.null(later), !is.null(seconds))))
   graphics::par(mar = c(4.5, 5, if (is.null(main)) 1 else 3, 1))
-  if (!is.null(tests)) draw_tests(tests, main, given)
-  if (!is.null(later)) draw_tests(later, main, given, "Sets of the possible-d-sep phase")
-  if (!is.null(seconds)) draw_seconds(seconds, main, given)
+  if (!is.null(tests)) {
+    draw_tests(tests, main, given)
+  }
+  if (!is.null(later)) {
+    draw_tests(later, main, given, "Sets of the possible-d-sep phase")
+  }
+  if (!is.null(seconds)) {
+    draw_seconds(seconds, main, given)
+  }
   invisible(x)
 }
 
@@ -40,13 +52,25 @@ draw_tests <- function(tests, main, given, of = "Level") {
   high <- pmax(tests, 0.5)
   powers <- 10^(0:ceiling(log10(max(high))))
   # The axis title stands outside the axis labels, however wide they are.
-  wide <- max(graphics::strwidth(in_words(powers), units = "inches", cex = 0.75)) / (graphics::par("csi") * graphics::par("mex"))
+  wide <- max(graphics::strwidth(in_words(powers), units = "inches", cex = 0.75)) /
+    (graphics::par("csi") * graphics::par("mex"))
   margins <- graphics::par("mar")
   graphics::par(mar = replace(margins, 2L, wide + 3))
-  at <- draw_with(graphics::barplot, list(
-    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = of,
-    main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
-  ), replace(given, "ylab", ""))
+  at <- draw_with(
+    graphics::barplot,
+    list(
+      height = high,
+      names.arg = seq_along(tests) - 1L,
+      log = "y",
+      col = dot_look$fill,
+      border = node_look$border,
+      xlab = of,
+      main = main %||% "",
+      yaxt = "n",
+      ylim = c(0.5, 10 * max(high))
+    ),
+    replace(given, "ylab", "")
+  )
   graphics::axis(2, at = powers, labels = in_words(powers), las = 1, cex.axis = 0.75)
   of_titles <- given[intersect(names(given), c("cex.lab", "col.lab", "font.lab"))]
   do.call(graphics::title, c(list(ylab = given$ylab %||% "Tests", line = wide + 1.6), of_titles))
@@ -54,7 +78,8 @@ draw_tests <- function(tests, main, given, of = "Level") {
   graphics::par(mar = margins)
 }
 
-# Draws busy times. A level takes as long as its slowest machine, so bars of elapsed time side by side would hide that machines worked at the same time.
+# Draws busy times. A level takes as long as its slowest machine, so bars of elapsed time side by side would hide that
+# machines worked at the same time.
 draw_seconds <- function(team, main, given) {
   devices <- unique(team$device)
   team <- team[order(is_of_phase(team), team$level), ]
@@ -62,18 +87,30 @@ draw_seconds <- function(team, main, given) {
   busy <- matrix(0, length(devices), length(levels), dimnames = list(devices, levels))
   busy[cbind(match(team$device, devices), match(level_names(team), levels))] <- team$seconds * team$busy
   colours <- level_colours(length(devices))
-  draw_with(graphics::barplot, list(
-    height = busy, beside = TRUE, col = colours, border = NA, xlab = "Level", ylab = "Seconds at work", main = main %||% "", las = 1,
-    ylim = c(0, 1.3 * max(busy, 1e-9))
-  ), given)
+  draw_with(
+    graphics::barplot,
+    list(
+      height = busy,
+      beside = TRUE,
+      col = colours,
+      border = NA,
+      xlab = "Level",
+      ylab = "Seconds at work",
+      main = main %||% "",
+      las = 1,
+      ylim = c(0, 1.3 * max(busy, 1e-9))
+    ),
+    given
+  )
   graphics::legend("topright", legend = devices, fill = colours, border = NA, bty = "n", cex = 0.8)
 }
 
 #' Plot possible causal effects
 #'
-#' Draws the pairs with the strongest effects, ranked as in `as.data.frame()`, by the smallest absolute value of the possible effects. Each pair has a dot for
-#' each possible effect and a line from the smallest to the largest. The filled dot is the effect nearest to 0, which is the bound. If the line crosses 0, the
-#' graph does not even determine the sign.
+#' Draws the pairs with the strongest effects, ranked as in `as.data.frame()`, by the smallest absolute value of the
+#' possible effects. Each pair has a dot for each possible effect and a line from the smallest to the largest. The
+#' filled dot is the effect nearest to 0, which is the bound. If the line crosses 0, the graph does not even determine
+#' the sign.
 #'
 #' @param x A result of [causal_effects()].
 #' @param n The largest number of pairs.
@@ -134,14 +171,36 @@ draw_effects <- function(x, shown, values, several, main, ..., signed = TRUE) {
   values <- lapply(values, function(of) of[is.finite(of)])
   low <- vapply(values, min, 0)
   high <- vapply(values, max, 0)
-  draw_with(graphics::plot, list(
-    x = 0, y = 0, type = "n", xlim = range(0, low, high), ylim = c(length(rows) + 0.5, 0.5), yaxt = "n", ylab = "", main = main %||% "",
-    xlab = sprintf("%s%s", if (signed) "Possible effects" else "Smallest absolute effect", if (several) "" else paste(" on", shown$y[1L]))
-  ), list(...))
+  draw_with(
+    graphics::plot,
+    list(
+      x = 0,
+      y = 0,
+      type = "n",
+      xlim = range(0, low, high),
+      ylim = c(length(rows) + 0.5, 0.5),
+      yaxt = "n",
+      ylab = "",
+      main = main %||% "",
+      xlab = sprintf(
+        "%s%s",
+        if (signed) "Possible effects" else "Smallest absolute effect",
+        if (several) "" else paste(" on", shown$y[1L])
+      )
+    ),
+    list(...)
+  )
   graphics::abline(h = rows, col = "#EDEDED")
   graphics::abline(v = 0, lty = 2, col = "#C0392B")
   graphics::segments(low, rows, high, rows, col = node_look$border, lwd = 2)
-  graphics::points(unlist(values), rep(rows, lengths(values)), pch = 21, bg = "white", col = node_look$border, cex = 0.8)
+  graphics::points(
+    unlist(values),
+    rep(rows, lengths(values)),
+    pch = 21,
+    bg = "white",
+    col = node_look$border,
+    cex = 0.8
+  )
   nearest <- vapply(values, function(of) of[which.min(abs(of))], 0)
   graphics::points(nearest, rows, pch = 21, bg = node_look$border, col = node_look$border)
   graphics::axis(2, at = rows, labels = names, las = 1, cex.axis = 0.8, tick = FALSE)

@@ -1,6 +1,7 @@
-# Lays out one connected component by stress majorisation (Gansner, Koren and North 2004): distances on paper follow distances in the graph. The start is pivot
-# MDS (Brandes and Pich 2006). In a large component the distances to some pivots stand for all others (Ortmann, Klimenta and Brandes 2017). So time and
-# memory grow with the number of nodes, not with its square.
+# Lays out one connected component by stress majorisation (Gansner, Koren and North 2004): distances on paper follow
+# distances in the graph. The start is pivot MDS (Brandes and Pich 2006). In a large component the distances to some
+# pivots stand for all others (Ortmann, Klimenta and Brandes 2017). So time and memory grow with the number of nodes,
+# not with its square.
 
 # Up to this many nodes all distances are used.
 full_stress_limit <- 200L
@@ -26,7 +27,8 @@ layout_component <- function(near, group) {
   majorise((start + 0.15 * spiral) * sqrt(m) / 2, steps_from(near, seq_len(m)))
 }
 
-# Returns the number of steps to every node from each of `sources`: a matrix with one column for each source. All nodes must be reachable.
+# Returns the number of steps to every node from each of `sources`: a matrix with one column for each source. All nodes
+# must be reachable.
 steps_from <- function(near, sources) {
   n <- length(near)
   targets <- unlist(near, use.names = FALSE)
@@ -102,8 +104,9 @@ majorise <- function(xy, steps, rounds = 200L) {
   xy
 }
 
-# Minimises the stress over neighbours and pivots only. A pivot stands for the nodes that are nearer to it than to other pivots. Its weight at node i is
-# s / distance^2, where s counts the nodes of the pivot that are at most half as far from it as i.
+# Minimises the stress over neighbours and pivots only. A pivot stands for the nodes that are nearer to it than to other
+# pivots. Its weight at node i is s / distance^2, where s counts the nodes of the pivot that are at most half as far
+# from it as i.
 majorise_sparse <- function(xy, near, pivots, steps, rounds = 50L) {
   m <- nrow(xy)
   region <- max.col(-steps, "first")

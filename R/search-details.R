@@ -1,21 +1,36 @@
-# Stores details for which pcalg's class has no slot in an attribute of the call in the slot `call`. The slots stay pcalg's, and all.equal() with a result of
-# pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, ignore the attribute. Nothing in it that identical() sees depends on the
-# number of threads or, unless several machines work together, on the clock, so two runs of one call are identical(). `times`: from search_clock().
-with_details <- function(call, device, exact_tests, memory, judged, orient, team, ended = NULL, asked = NULL, times = NULL) {
+# Stores details for which pcalg's class has no slot in an attribute of the call in the slot `call`. The slots stay
+# pcalg's, and all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call
+# as text, ignore the attribute. Nothing in it that identical() sees depends on the number of threads or, unless several
+# machines work together, on the clock, so two runs of one call are identical(). `times`: from search_clock().
+with_details <- function(
+  call,
+  device,
+  exact_tests,
+  memory,
+  judged,
+  orient,
+  team,
+  ended = NULL,
+  asked = NULL,
+  times = NULL
+) {
   attr(call, "pcgpu") <- c(
-    list(device = device, exact_tests = exact_tests), asked,
+    list(device = device, exact_tests = exact_tests),
+    asked,
     ended_details(ended),
     # A skeleton is never a CPDAG.
     if (length(judged$valid_cpdag)) validity(judged, orient),
     # On the CPU memory is planned only if correlations have a bound.
     if (length(memory)) list(memory = memory),
     work_of(team, device),
-    list(times = times), list(version = package_version())
+    list(times = times),
+    list(version = package_version())
   )
   call
 }
 
-# Returns which machine did what: for one GPU `levels`, with a row for each level; for several machines `team`, with a row for each level and machine.
+# Returns which machine did what: for one GPU `levels`, with a row for each level; for several machines `team`, with a
+# row for each level and machine.
 work_of <- function(team, device) {
   if (length(team$machine) == 0L) {
     return(NULL)
@@ -24,27 +39,45 @@ work_of <- function(team, device) {
   # fci() follows the skeleton with a second search, its possible-d-sep phase.
   level <- data.frame(c(list(level = level), if (!is.null(team$phase)) list(phase = team$phase)))
   if (length(device) == 1L && !startsWith(device, "worker ")) {
-    return(list(levels = data.frame(
-      level, shards = team$shards, variables = ifelse(team$rows > 0, team$rows, NA_real_),
-      bytes_to = team$to, bytes_from = team$from
-    )))
+    return(list(
+      levels = data.frame(
+        level,
+        shards = team$shards,
+        variables = ifelse(team$rows > 0, team$rows, NA_real_),
+        bytes_to = team$to,
+        bytes_from = team$from
+      )
+    ))
   }
   # Rows of the answer (level NA) come last, whatever the order of the reports.
   order <- order(is.na(level$level))
-  list(team = data.frame(
-    level, device = team$machine, shards = team$shards, bytes_to = team$to, bytes_from = team$from,
-    seconds = team$elapsed, busy = ifelse(team$elapsed > 0, pmin(team$busy / team$elapsed, 1), 0)
-  )[order, ])
+  list(
+    team = data.frame(
+      level,
+      device = team$machine,
+      shards = team$shards,
+      bytes_to = team$to,
+      bytes_from = team$from,
+      seconds = team$elapsed,
+      busy = ifelse(team$elapsed > 0, pmin(team$busy / team$elapsed, 1), 0)
+    )[order, ]
+  )
 }
 
-# Returns the facts about a graph that was oriented according to `orient` (see check_orientation()). `judged`: Rust's verdict on it.
+# Returns the facts about a graph that was oriented according to `orient` (see check_orientation()). `judged`: Rust's
+# verdict on it.
 validity <- function(judged, orient) {
   # The majority rule leaves fewer contradictions; u2pd = "valid" removes them.
   advice <- if (orient$u2pd != "valid") {
-    paste0(if (orient$rule == "standard") "maj.rule = TRUE, ", "u2pd = \"valid\"", if (orient$solve_confl) " in place of solve.confl = TRUE")
+    paste0(
+      if (orient$rule == "standard") "maj.rule = TRUE, ",
+      "u2pd = \"valid\"",
+      if (orient$solve_confl) " in place of solve.confl = TRUE"
+    )
   }
   c(
-    judged["valid_cpdag"], if (!judged$valid_cpdag && length(advice)) list(advice = advice),
+    judged["valid_cpdag"],
+    if (!judged$valid_cpdag && length(advice)) list(advice = advice),
     if (isTRUE(judged$overruled > 0)) judged["overruled"],
     if (isTRUE(orient$if_few)) list(default_rule = if (isTRUE(judged$standard_rule)) "standard" else "majority"),
     if (!is.null(orient$knowledge)) list(knowledge = TRUE)
@@ -53,8 +86,9 @@ validity <- function(judged, orient) {
 
 #' How a result was computed
 #'
-#' Returns where and how a search ran: device, memory, time, data copied and work done at each level, and whether the graph is a valid CPDAG. pcalg's class
-#' `pcAlgo` has no slot for this, so it is stored with the call, in the slot `call`.
+#' Returns where and how a search ran: device, memory, time, data copied and work done at each level, and whether the
+#' graph is a valid CPDAG. pcalg's class `pcAlgo` has no slot for this, so it is stored with the call, in the slot
+#' `call`.
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()], [fciPlus()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
@@ -111,11 +145,15 @@ run_details <- function(x) {
   if (inherits(x, "pcgpu_selection")) {
     details <- attr(x$call, "pcgpu")
   } else {
-    if (!is_compact(x) && !is_fci(x)) check_result(x, only = "call")
+    if (!is_compact(x) && !is_fci(x)) {
+      check_result(x, only = "call")
+    }
     details <- attr(attr(x, "call"), "pcgpu")
     # fciPlus() counts no tests.
     tests <- attr(x, "n.edgetests")
-    if (!is.null(details) && length(tests)) details$n.edgetests <- tests
+    if (!is.null(details) && length(tests)) {
+      details$n.edgetests <- tests
+    }
     times <- times_of(details$times)
     details[c("seconds", "times")] <- times[c("seconds", "times")]
   }
@@ -134,13 +172,27 @@ print.pcgpu_details <- function(x, ...) {
   if (!is.null(x$seconds)) {
     known <- x$times[!is.na(x$times$seconds), ]
     by_level <- paste0(level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
-    say("Seconds: ", format_seconds(x$seconds), if (length(by_level)) paste0("; by level: ", paste(by_level, collapse = ", ")))
+    say(
+      "Seconds: ",
+      format_seconds(x$seconds),
+      if (length(by_level)) paste0("; by level: ", paste(by_level, collapse = ", "))
+    )
   }
-  if (!is.null(x$ended)) say("Stopped by the ", x$ended, " after level ", x$level)
+  if (!is.null(x$ended)) {
+    say("Stopped by the ", x$ended, " after level ", x$level)
+  }
   if (!is.null(x$phase)) {
     largest <- length(x$phase$tests) - 1L
-    said <- if (largest > 0L) sprintf("%s with sets of up to %s", counted(sum(x$phase$tests), "test"), counted(largest, "variable")) else "no tests"
-    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; stopped by the time limit after sets of size %d", x$phase$ended))
+    said <- if (largest > 0L) {
+      sprintf("%s with sets of up to %s", counted(sum(x$phase$tests), "test"), counted(largest, "variable"))
+    } else {
+      "no tests"
+    }
+    say(
+      "Possible-d-sep phase: ",
+      said,
+      if (!is.null(x$phase$ended)) sprintf("; stopped by the time limit after sets of size %d", x$phase$ended)
+    )
   }
   if (!is.null(x$valid_cpdag)) {
     advice <- if (length(x$advice)) paste0("; for a valid one, use ", x$advice)
@@ -152,19 +204,30 @@ print.pcgpu_details <- function(x, ...) {
     parts <- sort(x$memory, decreasing = TRUE)
     on_gpu <- any(startsWith(x$device, "cuda"))
     parts <- paste(gsub("_", " ", names(parts)), in_bytes(parts), collapse = ", ")
-    say(if (on_gpu) paste0("Planned GPU memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
+    say(
+      if (on_gpu) {
+        paste0("Planned GPU memory: ", in_bytes(sum(x$memory)), " (", parts, ")")
+      } else {
+        paste0("Correlations: ", parts)
+      }
+    )
   }
   if (!is.null(x$levels)) {
     print_table(list(
-      level = level_names(x$levels), pieces = format_count(x$levels$shards, is.na(x$levels$level)),
+      level = level_names(x$levels),
+      pieces = format_count(x$levels$shards, is.na(x$levels$level)),
       variables = format_count(x$levels$variables, is.na(x$levels$variables)),
-      "to the GPU" = in_bytes(x$levels$bytes_to), "from it" = in_bytes(x$levels$bytes_from)
+      "to the GPU" = in_bytes(x$levels$bytes_to),
+      "from it" = in_bytes(x$levels$bytes_from)
     ))
   }
   if (!is.null(x$team)) {
     print_table(list(
-      level = level_names(x$team), device = x$team$device, shards = format_count(x$team$shards, is.na(x$team$level)),
-      "to it" = in_bytes(x$team$bytes_to), "from it" = in_bytes(x$team$bytes_from),
+      level = level_names(x$team),
+      device = x$team$device,
+      shards = format_count(x$team$shards, is.na(x$team$level)),
+      "to it" = in_bytes(x$team$bytes_to),
+      "from it" = in_bytes(x$team$bytes_from),
       seconds = ifelse(is.na(x$team$level), "", sprintf("%.3f", x$team$seconds)),
       busy = ifelse(is.na(x$team$level), "", sprintf("%.0f %%", 100 * x$team$busy))
     ))
@@ -184,7 +247,11 @@ format_count <- function(count, without) ifelse(without, "", in_words(count))
 # 1234567 -> "1.23 MB".
 in_bytes <- function(bytes) {
   power <- pmin(pmax(floor(log10(pmax(bytes, 1)) / 3), 0), 4)
-  number <- ifelse(power == 0, sprintf("%.0f", bytes), formatC(bytes / 1000^power, digits = 3L, format = "g", flag = "#"))
+  number <- ifelse(
+    power == 0,
+    sprintf("%.0f", bytes),
+    formatC(bytes / 1000^power, digits = 3L, format = "g", flag = "#")
+  )
   paste(sub("\\.$", "", number), c("B", "kB", "MB", "GB", "TB")[power + 1])
 }
 
@@ -200,7 +267,8 @@ package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 # With background knowledge more edges have a direction than in a CPDAG.
 kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
 
-# Returns lines for print(), summary() and plot() if the graph is not a valid CPDAG: what that means, then the remedy. NULL if it is valid or nothing is known.
+# Returns lines for print(), summary() and plot() if the graph is not a valid CPDAG: what that means, then the remedy.
+# NULL if it is valid or nothing is known.
 validity_note <- function(x) {
   details <- run_details(x)
   if (!isFALSE(details$valid_cpdag)) {
@@ -209,18 +277,21 @@ validity_note <- function(x) {
   kind <- kind_of_graph(details)
   c(
     sprintf(
-      "Not a valid %s: the edges stand, but the tests contradict each other%s on some arrows.", kind,
+      "Not a valid %s: the edges stand, but the tests contradict each other%s on some arrows.",
+      kind,
       if (isTRUE(details$knowledge)) " or the background knowledge" else ""
     ),
     if (length(details$advice)) sprintf("For a valid %s, use %s (see ?pc).", kind, details$advice)
   )
 }
 
-# Returns lines for print() and summary(): the rule that decided v-structures if the caller left that open, and the decisions that a valid graph overruled.
+# Returns lines for print() and summary(): the rule that decided v-structures if the caller left that open, and the
+# decisions that a valid graph overruled.
 decision_notes <- function(x) {
   details <- run_details(x)
   c(
-    switch(details$default_rule %||% "none",
+    switch(
+      details$default_rule %||% "none",
       majority = "V-structures decided by the majority rule, the default for data (see ?pc).",
       standard = "V-structures decided by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
       none = NULL
@@ -228,7 +299,8 @@ decision_notes <- function(x) {
     if (length(details$overruled)) {
       sprintf(
         "The tests contradict each other: %s overruled to make the %s valid.",
-        counted(details$overruled, "decision on v-structures was", "decisions on v-structures were"), kind_of_graph(details)
+        counted(details$overruled, "decision on v-structures was", "decisions on v-structures were"),
+        kind_of_graph(details)
       )
     }
   )

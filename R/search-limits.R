@@ -31,7 +31,10 @@ check_checkpoint <- function(checkpoint) {
     abort_argument("checkpoint", file, "give the name of a file.", is = paste(dQuote(file, FALSE), "(a folder)"))
   }
   # A test that is an R function may change the working directory.
-  list(file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))), every = as.double(every))
+  list(
+    file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))),
+    every = as.double(every)
+  )
 }
 
 # Returns a function that reports where a search resumes. `levels`: how many levels had run.
@@ -39,17 +42,23 @@ tell_resumed <- function(file) {
   force(file)
   function(levels, within) {
     from <- if (within) paste("within level", levels) else paste("after level", levels - 1)
-    tell("resumed", sprintf("Resuming the search %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
-      file = file, level = as.integer(levels), within = within == 1
+    tell(
+      "resumed",
+      sprintf("Resuming the search %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
+      file = file,
+      level = as.integer(levels),
+      within = within == 1
     )
   }
 }
 
-# The last step of a call with limits: removes its files, once nothing can keep the result from the caller. The files stay if the time limit has stopped the
-# search.
+# The last step of a call with limits: removes its files, once nothing can keep the result from the caller. The files
+# stay if the time limit has stopped the search.
 hand_over <- function(result, limits) {
   force(result)
-  if (!is.null(limits$file) && is.null(ended_note(result))) check_rust(rust_remove_checkpoint(limits$file))
+  if (!is.null(limits$file) && is.null(ended_note(result))) {
+    check_rust(rust_remove_checkpoint(limits$file))
+  }
   result
 }
 
@@ -62,11 +71,23 @@ warn_limits <- function(found, limits) {
     warn("checkpoint", paste0(found$unkept, "; the search continued without saving"), file = limits$file)
   }
   if (!is.null(found$ended)) {
-    remedy <- if (is.null(limits$file)) "Allow more time for further levels" else "Repeat the call to continue from the checkpoint"
-    warn("time_limit", sprintf(
-      "`time_limit` is %s: the search stopped in level %d, so the result is that of m.max = %d. %s.",
-      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, remedy
-    ), level = found$ended - 1L, seconds = limits$seconds)
+    remedy <- if (is.null(limits$file)) {
+      "Allow more time for further levels"
+    } else {
+      "Repeat the call to continue from the checkpoint"
+    }
+    warn(
+      "time_limit",
+      sprintf(
+        "`time_limit` is %s: the search stopped in level %d, so the result is that of m.max = %d. %s.",
+        format(limits$seconds, digits = 7L),
+        found$ended,
+        found$ended - 1L,
+        remedy
+      ),
+      level = found$ended - 1L,
+      seconds = limits$seconds
+    )
   }
 }
 

@@ -1,13 +1,13 @@
 #' Estimate how long a search will take
 #'
-#' Estimates the tests, time and memory that [pc()] or [skeleton()] will need with these arguments. The search runs for a few seconds on the given
-#' device. Levels that finish in that time are exact. The level that was running is extrapolated from the part that was done. Later levels depend on
-#' the edges that remain and cannot be predicted.
+#' Estimates the tests, time and memory that [pc()] or [skeleton()] will need with these arguments. The search runs for
+#' a few seconds on the given device. Levels that finish in that time are exact. The level that was running is
+#' extrapolated from the part that was done. Later levels depend on the edges that remain and cannot be predicted.
 #'
 #' @inheritParams pc
-#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not affect the search for the skeleton are
-#'   accepted and ignored, such as `checkpoint`, `time_limit`, `result` and `verbose`. The tests of `conservative` and `maj.rule`, which follow the
-#'   skeleton, are not counted.
+#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not
+#'   affect the search for the skeleton are accepted and ignored, such as `checkpoint`, `time_limit`, `result` and
+#'   `verbose`. The tests of `conservative` and `maj.rule`, which follow the skeleton, are not counted.
 #' @param seconds How long to search, in seconds, a number above 0. A search that finishes earlier is reported in full.
 #' @return A list of class `pcgpu_plan`, which prints as a summary. `as.data.frame()` returns its element `levels`.
 #'   - `levels`: a data frame with one row for each level that was started:
@@ -49,7 +49,8 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
   pilot[c("progress", "control")] <- list(watch, control)
   # The search itself will repeat these warnings. Messages about the data and their test are shown now.
   fit <- tryCatch(
-    withCallingHandlers(eval(pilot, parent.frame()),
+    withCallingHandlers(
+      eval(pilot, parent.frame()),
       pcgpu_warning_time_limit = function(w) tryInvokeRestart("muffleWarning"),
       pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"),
       pcgpu_warning_no_answer = function(w) tryInvokeRestart("muffleWarning")
@@ -59,8 +60,9 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
   new_plan(watch$seen(), fit, if (!missing(suffStat)) suffStat, asked$m.max %||% Inf)
 }
 
-# Returns a progress reporter that records what it receives, for `progress` of skeleton(). `seen()` returns labels and test of the search, and for each level
-# its edges, the share that was done, and the seconds since the end of the previous level. It returns NULL before the search has begun.
+# Returns a progress reporter that records what it receives, for `progress` of skeleton(). `seen()` returns labels and
+# test of the search, and for each level its edges, the share that was done, and the seconds since the end of the
+# previous level. It returns NULL before the search has begun.
 search_watch <- function(progress) {
   bar <- progress_reporter(progress)
   about <- NULL
@@ -74,17 +76,26 @@ search_watch <- function(progress) {
     now <- proc.time()[["elapsed"]]
     known <- nrow(levels) %||% 0L
     if (known == 0L || levels$level[known] != level) {
-      if (known > 0L) last <<- levels$end[known]
+      if (known > 0L) {
+        last <<- levels$end[known]
+      }
       levels <<- rbind(levels, data.frame(level = level, edges = edges, done = 0, seconds = 0, end = now))
       known <- known + 1L
     }
     levels$done[known] <<- if (total > 0) min(1, done / total) else 1
     levels$seconds[known] <<- now - last
     levels$end[known] <<- now
-    if (!is.null(bar$report)) bar$report(level, done, total, edges, tests)
+    if (!is.null(bar$report)) {
+      bar$report(level, done, total, edges, tests)
+    }
     invisible()
   }
-  structure(list(begin = begin, report = report, close = bar$close, seen = function() if (!is.null(about)) c(about, list(levels = levels))), class = "pcgpu_watch")
+  structure(
+    list(begin = begin, report = report, close = bar$close, seen = function() {
+      if (!is.null(about)) c(about, list(levels = levels))
+    }),
+    class = "pcgpu_watch"
+  )
 }
 
 # fit: the result of the pilot search, NULL if level 0 did not finish.
@@ -93,7 +104,8 @@ new_plan <- function(seen, fit, suffStat, m_max) {
   details <- if (!is.null(fit)) run_details(fit)
   tests <- if (!is.null(fit)) fit@n.edgetests
   ended <- !is.null(fit) && is.null(details$ended)
-  # Reports come ten times a second: a level that took no time may have none. Correlations that take time are level -1, and may be all there is.
+  # Reports come ten times a second: a level that took no time may have none. Correlations that take time are level -1,
+  # and may be all there is.
   begun <- seen$levels$level
   prepared <- sum(begun == -1)
   unprepared <- is.null(fit) && identical(begun, -1)
@@ -114,11 +126,19 @@ new_plan <- function(seen, fit, suffStat, m_max) {
     seconds = ifelse(share > 0, seconds / share, NA),
     done = share
   ))
-  structure(class = "pcgpu_plan", list(
-    levels = table, max_level = if (!is.null(fit)) as.integer(min(max(degree, 1L) - 1, m_max)) else NA_integer_, ended = ended,
-    memory = plan_memory(p, seen$test, suffStat, fit, details$memory), variables = p, test = seen$test$name %||% NA_character_,
-    alpha = details$alpha, device = details$device
-  ))
+  structure(
+    class = "pcgpu_plan",
+    list(
+      levels = table,
+      max_level = if (!is.null(fit)) as.integer(min(max(degree, 1L) - 1, m_max)) else NA_integer_,
+      ended = ended,
+      memory = plan_memory(p, seen$test, suffStat, fit, details$memory),
+      variables = p,
+      test = seen$test$name %||% NA_character_,
+      alpha = details$alpha,
+      device = details$device
+    )
+  )
 }
 
 plan_memory <- function(p, test, suffStat, fit, planned) {
@@ -126,8 +146,11 @@ plan_memory <- function(p, test, suffStat, fit, planned) {
   # A separating set of a pcAlgo is a vector of R's, of 56 bytes and more.
   sets <- if (!is.null(fit)) 56 * length(fit@sets$to) else 0
   c(
-    data = as.double(utils::object.size(suffStat)), if (test$kind == "gauss" && is.null(test$C)) c(correlations = 8 * cells),
-    pcAlgo = 16 * cells + sets, if (!is.null(fit)) c(compact = as.double(utils::object.size(list(fit@labels, fit@edges, fit@sets, fit@gaps)))), unlist(planned)
+    data = as.double(utils::object.size(suffStat)),
+    if (test$kind == "gauss" && is.null(test$C)) c(correlations = 8 * cells),
+    pcAlgo = 16 * cells + sets,
+    if (!is.null(fit)) c(compact = as.double(utils::object.size(list(fit@labels, fit@edges, fit@sets, fit@gaps)))),
+    unlist(planned)
   )
 }
 
@@ -136,7 +159,8 @@ print.pcgpu_plan <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_plan")
   check_object(x)
   about <- c(
-    if (x$test %in% c(NA, "")) NULL else x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
+    if (x$test %in% c(NA, "")) NULL else x$test,
+    if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
     if (length(x$device)) paste("on", paste(x$device, collapse = " + "))
   )
   say_lines(paste(c(paste("Search of", counted(x$variables, "variable")), about), collapse = ", "))
@@ -144,25 +168,37 @@ print.pcgpu_plan <- function(x, ...) {
   if (nrow(levels)) {
     made <- levels$done == 1
     print_table(list(
-      Level = ifelse(levels$level < 0L, "correlations", as.character(levels$level)), Edges = ifelse(is.na(levels$edges), "", in_words(levels$edges)),
+      Level = ifelse(levels$level < 0L, "correlations", as.character(levels$level)),
+      Edges = ifelse(is.na(levels$edges), "", in_words(levels$edges)),
       Tests = ifelse(is.na(levels$tests), "", paste0(ifelse(made, "", "at most "), format_large(levels$tests))),
-      Seconds = ifelse(is.na(levels$seconds), "not known", paste0(ifelse(made, "", "about "), format_seconds(levels$seconds))),
+      Seconds = ifelse(
+        is.na(levels$seconds),
+        "not known",
+        paste0(ifelse(made, "", "about "), format_seconds(levels$seconds))
+      ),
       Done = sprintf("%.0f %%", floor(100 * levels$done))
     ))
   }
-  cat(if (x$ended) {
-    sprintf("The whole search took %s.\n", time_said(sum(levels$seconds, na.rm = TRUE)))
-  } else if (anyNA(levels$seconds)) {
-    "Too little of the last level was done to estimate its time: increase `seconds`.\n"
-  } else {
-    sprintf("%s: about %s%s\n", if (max(levels$level) < 0L) "Correlations" else paste("Up to level", max(levels$level)), time_said(sum(levels$seconds)),
-      if (is.na(x$max_level)) "; later levels cannot be predicted yet." else if (x$max_level > max(levels$level)) {
-        sprintf("; further levels are possible, up to %d, and cannot be predicted yet.", x$max_level)
-      } else {
-        "; this is the last level."
-      }
-    )
-  })
+  cat(
+    if (x$ended) {
+      sprintf("The whole search took %s.\n", time_said(sum(levels$seconds, na.rm = TRUE)))
+    } else if (anyNA(levels$seconds)) {
+      "Too little of the last level was done to estimate its time: increase `seconds`.\n"
+    } else {
+      sprintf(
+        "%s: about %s%s\n",
+        if (max(levels$level) < 0L) "Correlations" else paste("Up to level", max(levels$level)),
+        time_said(sum(levels$seconds)),
+        if (is.na(x$max_level)) {
+          "; later levels cannot be predicted yet."
+        } else if (x$max_level > max(levels$level)) {
+          sprintf("; further levels are possible, up to %d, and cannot be predicted yet.", x$max_level)
+        } else {
+          "; this is the last level."
+        }
+      )
+    }
+  )
   say_lines(paste0("Memory: ", paste(gsub("_", " ", names(x$memory)), in_bytes(x$memory), collapse = ", ")))
   invisible(x)
 }
@@ -174,9 +210,13 @@ as.data.frame.pcgpu_plan <- function(x, row.names = NULL, optional = FALSE, ...)
 }
 
 # Bounds on tests can be astronomically large: three digits then.
-format_large <- function(count) ifelse(count < 1e15, in_words(pmin(count, 1e15)), vapply(count, format, "", digits = 3L))
+format_large <- function(count) {
+  ifelse(count < 1e15, in_words(pmin(count, 1e15)), vapply(count, format, "", digits = 3L))
+}
 
-format_seconds <- function(seconds) ifelse(is.na(seconds) | seconds >= 100, in_words(round(seconds)), vapply(signif(seconds, 2L), format, ""))
+format_seconds <- function(seconds) {
+  ifelse(is.na(seconds) | seconds >= 100, in_words(round(seconds)), vapply(signif(seconds, 2L), format, ""))
+}
 
 # 12 s, 3 min, 5 h, 2 days.
 time_said <- function(seconds) {

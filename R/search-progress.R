@@ -1,7 +1,9 @@
-# Shows a progress bar for each level. Rust calls `report` on R's thread at most ten times a second, and once at each level's end.
+# Shows a progress bar for each level. Rust calls `report` on R's thread at most ten times a second, and once at each
+# level's end.
 
-# Returns list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)` is the text of the bar. `tests` is the
-# number of tests of the level that ran one at a time: 0 in native searches, which are too fast to count them. A search_watch() is returned as it is.
+# Returns list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)`
+# is the text of the bar. `tests` is the number of tests of the level that ran one at a time: 0 in native searches,
+# which are too fast to count them. A search_watch() is returned as it is.
 progress_reporter <- function(progress, label = level_text, draw = bar()) {
   if (inherits(progress, "pcgpu_watch")) {
     return(progress)
@@ -57,7 +59,11 @@ level_clock <- function() {
 # Returns the number of finished tests and their rate.
 tests_text <- function(tests, seconds) {
   count <- function(number) in_words(round(number))
-  rate <- if (seconds >= 0.1) paste0(", ", format(signif(tests / seconds, 3L), big.mark = thousands_mark(), trim = TRUE), "/s") else ""
+  rate <- if (seconds >= 0.1) {
+    paste0(", ", format(signif(tests / seconds, 3L), big.mark = thousands_mark(), trim = TRUE), "/s")
+  } else {
+    ""
+  }
   paste0(", ", count(tests), if (tests == 1) " test" else " tests", rate)
 }
 
@@ -96,12 +102,13 @@ cli_bar <- function() {
       id <<- cli::cli_progress_bar(
         # The bar comes last: cli gives it the rest of the line.
         format = "{cli::pb_extra$label} {cli::pb_percent} {cli::pb_eta_str} {cli::pb_bar}",
-        total = max(total, 1), extra = list(label = ""), .envir = frame, .auto_close = FALSE
+        total = max(total, 1),
+        extra = list(label = ""),
+        .envir = frame,
+        .auto_close = FALSE
       )
     }
-    cli::cli_progress_update(
-      set = done, total = max(total, 1), extra = list(label = text), id = id, .envir = frame
-    )
+    cli::cli_progress_update(set = done, total = max(total, 1), extra = list(label = text), id = id, .envir = frame)
   }
   list(report = report, close = close)
 }
@@ -131,11 +138,12 @@ text_bar <- function() {
   list(report = report, close = close)
 }
 
-# Stores how long a search took where identical() of two results does not see it: in the bits of NaN, which identical() treats as equal (see its
-# argument single.NA). The bits survive copies, saveRDS() and load(). serialize(), and hashes of its output, do see them.
+# Stores how long a search took where identical() of two results does not see it: in the bits of NaN, which identical()
+# treats as equal (see its argument single.NA). The bits survive copies, saveRDS() and load(). serialize(), and hashes
+# of its output, do see them.
 
-# Encodes seconds as such NaN, to a microsecond. The bits are the sign and exponent of a quiet NaN, 19 and 30 bits of a number, and a last bit that is 1,
-# unlike in NA and R's own NaN.
+# Encodes seconds as such NaN, to a microsecond. The bits are the sign and exponent of a quiet NaN, 19 and 30 bits of a
+# number, and a last bit that is 1, unlike in NA and R's own NaN.
 quiet_nan <- 0x7ff80000
 most_microseconds <- 2^49 - 1
 
@@ -151,14 +159,18 @@ hide_seconds <- function(seconds) {
 
 # Decodes the NaN of hide_seconds(). Returns NA for other values, such as a NaN that was written as text.
 shown_seconds <- function(hidden) {
-  words <- matrix(readBin(writeBin(as.double(hidden), raw(), endian = "little"), "integer", 2L * length(hidden), endian = "little"), 2L)
+  words <- matrix(
+    readBin(writeBin(as.double(hidden), raw(), endian = "little"), "integer", 2L * length(hidden), endian = "little"),
+    2L
+  )
   number <- (words[1L, ] - 1) / 2 + 2^30 * (words[2L, ] - quiet_nan)
   ifelse(is.nan(hidden) & words[1L, ] %% 2L == 1L & number < most_microseconds, number / 1e6, NA_real_)
 }
 
-# Measures the levels of a search by its progress reports, which it passes on to `report` unless that is NULL. A level ends when all of it is done.
-# read(found) returns list(counts, seconds). `counts`: the number of levels of the skeleton, and of sizes of the possible-d-sep phase, that have tests.
-# `seconds`: the hidden seconds of the whole search, then of each of these.
+# Measures the levels of a search by its progress reports, which it passes on to `report` unless that is NULL. A level
+# ends when all of it is done. read(found) returns list(counts, seconds). `counts`: the number of levels of the
+# skeleton, and of sizes of the possible-d-sep phase, that have tests. `seconds`: the hidden seconds of the whole
+# search, then of each of these.
 search_clock <- function(report) {
   now <- function() as.double(Sys.time())
   began <- ready <- now()
@@ -169,7 +181,9 @@ search_clock <- function(report) {
     } else if (done >= total) {
       ends[[if (isTRUE(session$fci_phase)) "phase" else "skeleton"]][level + 1] <<- now()
     }
-    if (!is.null(report)) report(level, done, total, edges, tests)
+    if (!is.null(report)) {
+      report(level, done, total, edges, tests)
+    }
     invisible()
   }
   durations <- function(ends, count, start) {
@@ -182,7 +196,14 @@ search_clock <- function(report) {
   read <- function(found) {
     later <- max(ready, ends$skeleton, na.rm = TRUE)
     counts <- c(skeleton = length(found$n_edgetests), "possible-d-sep" = length(found$all_tests_pdsep))
-    list(counts = counts, seconds = hide_seconds(c(now() - began, durations(ends$skeleton, counts[[1L]], ready), durations(ends$phase, counts[[2L]], later))))
+    list(
+      counts = counts,
+      seconds = hide_seconds(c(
+        now() - began,
+        durations(ends$skeleton, counts[[1L]], ready),
+        durations(ends$phase, counts[[2L]], later)
+      ))
+    )
   }
   list(report = note, read = read)
 }
@@ -194,7 +215,9 @@ times_of <- function(hidden) {
   }
   shown <- shown_seconds(hidden$seconds)
   times <- data.frame(level = sequence(unname(hidden$counts)) - 1L)
-  if (hidden$counts[[2L]] > 0L) times$phase <- rep(names(hidden$counts), hidden$counts)
+  if (hidden$counts[[2L]] > 0L) {
+    times$phase <- rep(names(hidden$counts), hidden$counts)
+  }
   times$seconds <- shown[-1L]
   list(seconds = shown[1L], times = times)
 }

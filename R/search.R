@@ -1,6 +1,7 @@
 # Code shared by pc() and skeleton(): from checked arguments by one call of Rust to a result.
 
-# Runs a search. orient: NULL for the skeleton alone, or the result of check_orientation(). `compact`: see wants_compact().
+# Runs a search. orient: NULL for the skeleton alone, or the result of check_orientation(). `compact`: see
+# wants_compact().
 run_search <- function(request, orient, compact) {
   on <- place_of_search(request)
   searched <- function() search_on(request, orient, on, compact)
@@ -14,14 +15,17 @@ search_on <- function(request, orient, on, compact) {
   options <- request$options
   bar <- progress_reporter(request$progress)
   on.exit(bar$close())
-  if (!is.null(bar$begin)) bar$begin(labels, test)
+  if (!is.null(bar$begin)) {
+    bar$begin(labels, test)
+  }
   result <- clock <- NULL
   found <- on(function(engine) {
     result <<- if (!compact) empty_result()
     session$fci_phase <- FALSE
     clock <<- search_clock(bar$report)
     callbacks <- c(
-      list(progress = clock$report, permutation = function(k) sample.int(k)), limit_callbacks(options$limits),
+      list(progress = clock$report, permutation = function(k) sample.int(k)),
+      limit_callbacks(options$limits),
       printers(request$verbose, options$method, test$kind, options$p, is.null(options$limits))
     )
     rust_search(test, options, orient, engine, callbacks, result)
@@ -33,13 +37,22 @@ search_on <- function(request, orient, on, compact) {
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
-    request$call, found$device, found$exact_tests, unlist(found$memory), found, orient, found$team, found$ended,
-    list(test = test$name, alpha = options$alpha, samples = samples_of(test)), times
+    request$call,
+    found$device,
+    found$exact_tests,
+    unlist(found$memory),
+    found,
+    orient,
+    found$team,
+    found$ended,
+    list(test = test$name, alpha = options$alpha, samples = samples_of(test)),
+    times
   )
   result <- if (compact) {
     compact_result(labels, found, call, test, options, oriented = !is.null(orient))
   } else {
-    fill_result(result,
+    fill_result(
+      result,
       graph = result_graph(labels, found, oriented = !is.null(orient)),
       call = call,
       max_ord = found$max_ord,
@@ -54,11 +67,15 @@ search_on <- function(request, orient, on, compact) {
   result
 }
 
-# Returns Rust's result and the test. If check_suff_gauss() has left checks of the matrix to the search (src/rust/src/checked.rs), their outcome is in the test.
+# Returns Rust's result and the test. If check_suff_gauss() has left checks of the matrix to the search
+# (src/rust/src/checked.rs), their outcome is in the test.
 matrix_checked <- function(found, test) {
   if (isFALSE(found$is_correlation)) {
     check_cor_values(test$C, resolve_threads())
-    abort("internal", "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the output of pcgpu_info()")
+    abort(
+      "internal",
+      "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the output of pcgpu_info()"
+    )
   }
   if (isTRUE(found$has_na)) {
     test$undefined <- pairs_without(test$C)
@@ -79,13 +96,22 @@ after_search <- function(found, test, options) {
 
 # Returns the number of observations of a test, NA if it is not known.
 samples_of <- function(test) {
-  as.double(test$n %||% (if (!is.null(test$dm)) nrow(test$dm) else if (!is.null(test$data)) nrow(test$data)) %||% NA)
+  as.double(
+    test$n %||%
+      (if (!is.null(test$dm)) {
+        nrow(test$dm)
+      } else if (!is.null(test$data)) {
+        nrow(test$data)
+      }) %||%
+      NA
+  )
 }
 
 # Up to this many variables, result = "auto" is pcalg's class: see ?pc.
 most_dense <- 20000L
 
-# Returns whether the result has the class pcCompact. `caller`: the calling frame. pcalg's own functions, see use_in_pcalg(), cannot use this class.
+# Returns whether the result has the class pcCompact. `caller`: the calling frame. pcalg's own functions, see
+# use_in_pcalg(), cannot use this class.
 wants_compact <- function(result, p, caller = NULL) {
   by_pcalg <- isNamespaceLoaded("pcalg") && !is.null(caller) && identical(topenv(caller), asNamespace("pcalg"))
   result == "compact" || result == "auto" && p > most_dense && !by_pcalg
@@ -96,8 +122,8 @@ edge_tests <- function(counts, method) {
   if (method == "stable.fast" && max(counts) <= .Machine$integer.max) as.integer(counts) else counts
 }
 
-# Returns the graph of a result. The weights of a skeleton are integers and those of an oriented graph doubles, see graph.R. `extendable` is FALSE if
-# u2pd = "rand" or "retry" found no DAG with the v-structures.
+# Returns the graph of a result. The weights of a skeleton are integers and those of an oriented graph doubles, see
+# graph.R. `extendable` is FALSE if u2pd = "rand" or "retry" found no DAG with the v-structures.
 result_graph <- function(labels, found, oriented) {
   if (!oriented || sum(lengths(found$edges)) == 0L) {
     return(graph_from_edges(labels, found$edges, symmetric = TRUE))

@@ -1,6 +1,7 @@
 # The features and the target of select_features(), in the form that Rust reads, with their names and classes checked.
 
-# Returns the features in the form that Rust's boundary reads (Features::from_list), without copying numbers if possible.
+# Returns the features in the form that Rust's boundary reads (Features::from_list), without copying numbers if
+# possible.
 selection_features <- function(x) {
   if (inherits(x, "Matrix")) {
     need_package("Matrix", "`x` is a sparse matrix and needs the package Matrix")
@@ -18,7 +19,11 @@ selection_features <- function(x) {
     return(list(kind = "columns", x = feature_columns(x)))
   }
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x) || is.character(x))) {
-    abort_argument("x", x, "use a matrix, data frame or sparse matrix with observations in rows and features in columns.")
+    abort_argument(
+      "x",
+      x,
+      "use a matrix, data frame or sparse matrix with observations in rows and features in columns."
+    )
   }
   refuse_shape(x)
   if (is.character(x)) {
@@ -32,7 +37,12 @@ selection_features <- function(x) {
 
 refuse_shape <- function(x) {
   if (nrow(x) < 2L || ncol(x) < 1L) {
-    abort_argument("x", x, "it must have at least two rows and one column.", has = paste(counted(nrow(x), "row"), "and", counted(ncol(x), "column")))
+    abort_argument(
+      "x",
+      x,
+      "it must have at least two rows and one column.",
+      has = paste(counted(nrow(x), "row"), "and", counted(ncol(x), "column"))
+    )
   }
 }
 
@@ -44,10 +54,15 @@ feature_columns <- function(x) {
 
 # Returns row names that the user set, or NULL for the numbers that every data frame has.
 row_names <- function(x) {
-  if (!is.data.frame(x)) rownames(x) else if (.row_names_info(x) > 0L) row.names(x)
+  if (!is.data.frame(x)) {
+    rownames(x)
+  } else if (.row_names_info(x) > 0L) {
+    row.names(x)
+  }
 }
 
-# Returns y in the order of the rows of x if both have names. If the names of y are not those of the rows, y stays as it is.
+# Returns y in the order of the rows of x if both have names. If the names of y are not those of the rows, y stays as it
+# is.
 by_rows <- function(y, x) {
   own <- names(y)
   rows <- row_names(x)
@@ -56,7 +71,10 @@ by_rows <- function(y, x) {
   }
   if (is.null(rows)) {
     if (is_permuted(own, as.character(seq_along(own)))) {
-      abort_argument("y", y, "sort it with y[order(as.integer(names(y)))], or remove the names with unname().",
+      abort_argument(
+        "y",
+        y,
+        "sort it with y[order(as.integer(names(y)))], or remove the names with unname().",
         has = "the row numbers as names, but in a different order"
       )
     }
@@ -69,14 +87,20 @@ by_rows <- function(y, x) {
   y
 }
 
-# Compares names of y that differ from those of the rows. If some are names of other rows, no order is right for all, which is an error.
+# Compares names of y that differ from those of the rows. If some are names of other rows, no order is right for all,
+# which is an error.
 check_row_names <- function(own, rows) {
   own <- as.character(own)
   at <- which(is.na(own) | own != rows)[1L]
   if (is.na(at)) {
     return(invisible())
   }
-  place <- sprintf("the name %s at position %d, where the rows of `x` have %s", dQuote(own[at], FALSE), at, dQuote(rows[at], FALSE))
+  place <- sprintf(
+    "the name %s at position %d, where the rows of `x` have %s",
+    dQuote(own[at], FALSE),
+    at,
+    dQuote(rows[at], FALSE)
+  )
   moved <- match(own, rows)
   if (any(moved != seq_along(own), na.rm = TRUE)) {
     abort_argument("y", own, "use the row names of `x`, in any order, or remove the names with unname().", has = place)
@@ -86,18 +110,32 @@ check_row_names <- function(own, rows) {
 
 # Returns y in the form that Rust reads: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
-  if (is.data.frame(y) && length(y) == 1L) y <- y[[1L]]
-  if (is.character(y) && meaning_of_text(y) == "numbers") {
-    warn("levels", sprintf("`y` is text that looks like numbers (such as %s) and is treated as classes: convert it with as.numeric()", dQuote(example_of_text(y), FALSE)), columns = integer())
+  if (is.data.frame(y) && length(y) == 1L) {
+    y <- y[[1L]]
   }
-  if (!is_date(y) && (is.object(y) || !is.null(dim(y)))) y <- plain_column(y, "y") %||% y
+  if (is.character(y) && meaning_of_text(y) == "numbers") {
+    warn(
+      "levels",
+      sprintf(
+        "`y` is text that looks like numbers (such as %s) and is treated as classes: convert it with as.numeric()",
+        dQuote(example_of_text(y), FALSE)
+      ),
+      columns = integer()
+    )
+  }
+  if (!is_date(y) && (is.object(y) || !is.null(dim(y)))) {
+    y <- plain_column(y, "y") %||% y
+  }
   y <- nan_to_na(y)
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
   if (!vector) {
     abort_argument("y", y, "use a vector, such as a factor or numbers, with a value for each row of `x`.")
   }
   if (length(y) != n) {
-    abort_argument("y", y, "use the same observations in both.",
+    abort_argument(
+      "y",
+      y,
+      "use the same observations in both.",
       needs = sprintf("a value for each of the %d rows of `x`, not %d", n, length(y))
     )
   }
@@ -109,7 +147,10 @@ selection_classes <- function(y, n, bins, discretize) {
     return(if (is.factor(y)) droplevels(y) else factor(y))
   }
   if (!all(is.finite(y))) {
-    abort_argument("y", y, "drop these rows from `y` and `x`.",
+    abort_argument(
+      "y",
+      y,
+      "drop these rows from `y` and `x`.",
       has = sprintf("an infinite value at position %d", which(!is.finite(y))[1L])
     )
   }
@@ -123,21 +164,36 @@ selection_classes <- function(y, n, bins, discretize) {
     return(y)
   }
   if (different == n) {
-    abort_argument("y", y, if (discretize == "none") {
-      "cut() the numbers into classes, or use another `discretize`, which cuts them."
-    } else {
-      sprintf("use %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or use", n) else "more rows, or")
-    }, has = "a different value in every row, which would make each row a class")
+    abort_argument(
+      "y",
+      y,
+      if (discretize == "none") {
+        "cut() the numbers into classes, or use another `discretize`, which cuts them."
+      } else {
+        sprintf(
+          "use %s a factor.",
+          if (n > 2L) {
+            sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or use", n)
+          } else {
+            "more rows, or"
+          }
+        )
+      },
+      has = "a different value in every row, which would make each row a class"
+    )
   }
   exact_factor(y)
 }
 
-# Stops if a column is the target or a recoding of it. It would be selected first and leave the others nothing to add. With few rows a column may
-# agree by chance, so that is no error.
+# Stops if a column is the target or a recoding of it. It would be selected first and leave the others nothing to add.
+# With few rows a column may agree by chance, so that is no error.
 refuse_target <- function(x, features, y) {
   p <- ncol(x)
   tied <- tabulate(match(y, y))
-  by_chance <- log(p) + sum(lfactorial(tied)) - lfactorial(length(y)) + if (is.factor(y)) lfactorial(sum(tied > 0L)) else log(2)
+  by_chance <- log(p) +
+    sum(lfactorial(tied)) -
+    lfactorial(length(y)) +
+    if (is.factor(y)) lfactorial(sum(tied > 0L)) else log(2)
   if (by_chance > log(0.001)) {
     return(invisible())
   }
@@ -151,13 +207,20 @@ refuse_target <- function(x, features, y) {
   candidates <- may_be_target(few_rows, y)
   same <- candidates[vapply(candidates, function(j) is_recoding(column(j), y), NA)]
   if (length(same)) {
-    abort_argument("x", x, sprintf("remove %s from `x`, because no other column can add information about `y`.",
-      if (length(same) == 1L) "it" else "them"
-    ), has = paste("`y` itself, or a recoding of it, in", column_names(x, seq_len(p) %in% same)))
+    abort_argument(
+      "x",
+      x,
+      sprintf(
+        "remove %s from `x`, because no other column can add information about `y`.",
+        if (length(same) == 1L) "it" else "them"
+      ),
+      has = paste("`y` itself, or a recoding of it, in", column_names(x, seq_len(p) %in% same))
+    )
   }
 }
 
-# Returns whether a column has the classes of y under other names or, if y is numbers to be cut, their order or its reverse.
+# Returns whether a column has the classes of y under other names or, if y is numbers to be cut, their order or its
+# reverse.
 is_recoding <- function(column, y) {
   if (is.factor(y)) {
     return(identical(match(column, column), match(y, y)))
@@ -190,26 +253,43 @@ may_be_target <- function(few_rows, y) {
 # fewer_bins: whether fewer bins are a remedy.
 warn_unique <- function(names, fewer_bins) {
   if (length(names)) {
-    warn("unique", paste0(
-      "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
-      ". They identify the rows and predict nothing about `y` in other data: leave them out",
-      if (fewer_bins) ", or use fewer `bins`" else ", or merge their levels"
-    ), columns = names)
+    warn(
+      "unique",
+      paste0(
+        "selected features with a different level in every row: ",
+        enumerate(dQuote(names, FALSE)),
+        ". They identify the rows and predict nothing about `y` in other data: leave them out",
+        if (fewer_bins) ", or use fewer `bins`" else ", or merge their levels"
+      ),
+      columns = names
+    )
   }
 }
 
-# Warns if more than nine cells in ten of a table of two features and the class must be empty, because the choice is then largely random. `levels`:
-# numbers of levels of the selected features, `cut`: whether these are numbers that were cut.
+# Warns if more than nine cells in ten of a table of two features and the class must be empty, because the choice is
+# then largely random. `levels`: numbers of levels of the selected features, `cut`: whether these are numbers that were
+# cut.
 warn_sparse <- function(levels, classes, n, cut) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {
     default <- default_bins(n, classes)
-    warn("sparse", sprintf(paste(
-      "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection is largely random: %s"
-    ), n, cells, stats::median(levels), classes, if (any(cut & levels > default)) {
-      sprintf("use fewer `bins` (the default here is %d), or merge levels or classes", default)
-    } else {
-      "merge levels or classes"
-    }), cells = cells)
+    warn(
+      "sparse",
+      sprintf(
+        paste(
+          "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection is largely random: %s"
+        ),
+        n,
+        cells,
+        stats::median(levels),
+        classes,
+        if (any(cut & levels > default)) {
+          sprintf("use fewer `bins` (the default here is %d), or merge levels or classes", default)
+        } else {
+          "merge levels or classes"
+        }
+      ),
+      cells = cells
+    )
   }
 }

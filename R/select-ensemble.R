@@ -1,39 +1,41 @@
 #' Ensembles of feature selections
 #'
-#' Describes how [select_features()] repeats a selection on samples of the rows and combines the results. `select_features(ensemble = 50)` is
-#' short for `select_features(ensemble = selection_ensemble(50))`.
+#' Describes how [select_features()] repeats a selection on samples of the rows and combines the results.
+#' `select_features(ensemble = 50)` is short for `select_features(ensemble = selection_ensemble(50))`.
 #'
-#' Greedy selections from few observations depend on the sample: a few more or fewer rows give other features. An ensemble
-#' selects `k` features from each of many samples of the rows, and counts how often each feature is selected (Saeys and others
-#' 2008, Abeel and others 2010). Features that are selected in most samples are more reliable than those of a single selection. Stability
-#' selection (Meinshausen and Buehlmann 2010) uses the same frequencies. It draws half of the rows without
-#' replacement: `selection_ensemble(100, replace = FALSE)`.
+#' Greedy selections from few observations depend on the sample: a few more or fewer rows give other features. An
+#' ensemble selects `k` features from each of many samples of the rows, and counts how often each feature is selected
+#' (Saeys and others 2008, Abeel and others 2010). Features that are selected in most samples are more reliable than
+#' those of a single selection. Stability selection (Meinshausen and Buehlmann 2010) uses the same frequencies. It draws
+#' half of the rows without replacement: `selection_ensemble(100, replace = FALSE)`.
 #'
-#' Columns and classes become discrete once, from all rows, so the levels and the default of `bins` are the same in each sample. Some levels may not
-#' occur in a sample: a column can be constant there, and classes can be missing. A sample
-#' with a single class allows no selection and is drawn again. [ensemble_rows()] returns the rows of a sample.
-#' They depend on the seed and on the number of the sample, not on `numCores` or `device`.
+#' Columns and classes become discrete once, from all rows, so the levels and the default of `bins` are the same in each
+#' sample. Some levels may not occur in a sample: a column can be constant there, and classes can be missing. A sample
+#' with a single class allows no selection and is drawn again. [ensemble_rows()] returns the rows of a sample. They
+#' depend on the seed and on the number of the sample, not on `numCores` or `device`.
 #'
 #' @param replicates Number of samples, from 1 to 100,000.
-#' @param fraction Number of rows of each sample, as a proportion of all rows, above 0. `NULL` means 1 with replacement and one half without.
+#' @param fraction Number of rows of each sample, as a proportion of all rows, above 0. `NULL` means 1 with replacement
+#'   and one half without.
 #' @param replace Draw rows with replacement (the bootstrap)?
 #' @param aggregate How to combine the selections into one order of features:
 #'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean position
 #'     among the selected;
 #'   - `"mean-rank"`: by its mean position in all samples, which is k + 1 in samples that do not select it.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that
-#'   `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
+#'   numbers, so that `set.seed()` makes a run reproducible.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
-#' T. Abeel, T. Helleputte, Y. Van de Peer, P. Dupont and Y. Saeys (2010). Robust biomarker identification for cancer diagnosis with ensemble
-#' feature selection methods. *Bioinformatics* 26(3), 392-398.
+#' T. Abeel, T. Helleputte, Y. Van de Peer, P. Dupont and Y. Saeys (2010). Robust biomarker identification for cancer
+#' diagnosis with ensemble feature selection methods. *Bioinformatics* 26(3), 392-398.
 #'
-#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B*
+#' 72(4), 417-473.
 #'
-#' Y. Saeys, T. Abeel and Y. Van de Peer (2008). Robust feature selection using ensemble feature selection techniques. *Machine
-#' Learning and Knowledge Discovery in Databases (ECML PKDD)*, 313-325.
+#' Y. Saeys, T. Abeel and Y. Van de Peer (2008). Robust feature selection using ensemble feature selection techniques.
+#' *Machine Learning and Knowledge Discovery in Databases (ECML PKDD)*, 313-325.
 #' @seealso [select_features()], [ensemble_rows()] for the rows of a sample, [stability()] for the edges of a graph.
 #' @examples
 #' set.seed(1)
@@ -43,23 +45,45 @@
 #' half <- selection_ensemble(30, replace = FALSE)
 #' select_features(x, y, 5, ensemble = half, numCores = 2)
 #' @export
-selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
-                               aggregate = c("frequency", "mean-rank"), seed = NULL) {
+selection_ensemble <- function(
+  replicates = 50,
+  fraction = NULL,
+  replace = TRUE,
+  aggregate = c("frequency", "mean-rank"),
+  seed = NULL
+) {
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   replace <- check_flag(replace, "replace")
   if (is.null(fraction)) {
     fraction <- if (replace) 1 else 0.5
   }
-  hint <- if (replace) "and at most 1." else "and below 1, because without replacement all rows always give the same sample."
-  fraction <- check_number(fraction, "fraction", paste("use a number above 0", hint), most = 1, above = 0, below = if (!replace) 1)
-  structure(class = "pcgpu_ensemble", list(
-    replicates = as.integer(replicates), fraction = fraction, replace = replace,
-    aggregate = check_choice(aggregate, c("frequency", "mean-rank"), "aggregate"),
-    seed = if (!is.null(seed)) check_whole(seed, "seed", 0, .Machine$integer.max)
-  ))
+  hint <- if (replace) {
+    "and at most 1."
+  } else {
+    "and below 1, because without replacement all rows always give the same sample."
+  }
+  fraction <- check_number(
+    fraction,
+    "fraction",
+    paste("use a number above 0", hint),
+    most = 1,
+    above = 0,
+    below = if (!replace) 1
+  )
+  structure(
+    class = "pcgpu_ensemble",
+    list(
+      replicates = as.integer(replicates),
+      fraction = fraction,
+      replace = replace,
+      aggregate = check_choice(aggregate, c("frequency", "mean-rank"), "aggregate"),
+      seed = if (!is.null(seed)) check_whole(seed, "seed", 0, .Machine$integer.max)
+    )
+  )
 }
 
-# Checks the argument `ensemble`. Returns NULL, or the result of selection_ensemble() with a seed and `size`, the number of rows of a sample.
+# Checks the argument `ensemble`. Returns NULL, or the result of selection_ensemble() with a seed and `size`, the number
+# of rows of a sample.
 check_ensemble <- function(ensemble, n) {
   if (is.null(ensemble)) {
     return(NULL)
@@ -71,8 +95,16 @@ check_ensemble <- function(ensemble, n) {
   check_object(ensemble, "ensemble")
   ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
   if (ensemble$size < 2L) {
-    abort_argument("ensemble", ensemble, "use a larger `fraction`.",
-      has = sprintf("fraction = %s, which selects %s of %d", format(ensemble$fraction), counted(ensemble$size, "row"), n)
+    abort_argument(
+      "ensemble",
+      ensemble,
+      "use a larger `fraction`.",
+      has = sprintf(
+        "fraction = %s, which selects %s of %d",
+        format(ensemble$fraction),
+        counted(ensemble$size, "row"),
+        n
+      )
     )
   }
   # The first replicate; workers that share the replicates start at others.
@@ -81,21 +113,25 @@ check_ensemble <- function(ensemble, n) {
   ensemble
 }
 
-# Combines the selections of an ensemble. `index` and `score` have a column for each selection: k of p features in order.
+# Combines the selections of an ensemble. `index` and `score` have a column for each selection: k of p features in
+# order.
 aggregate_selections <- function(index, score, p, how) {
   k <- nrow(index)
   replicates <- ncol(index)
   count <- tabulate(index, p)
   place <- sum_at(row(index), index, p)
-  order <- switch(how,
+  order <- switch(
+    how,
     "frequency" = order(-count, place / count),
     "mean-rank" = order(place + (replicates - count) * (k + 1), -count)
   )
   # Features that were never selected have no position and come last.
   best <- order[seq_len(k)]
   list(
-    index = best, score = (sum_at(score, index, p) / count)[best],
-    frequency = count[best] / replicates, rank = (place / count)[best],
+    index = best,
+    score = (sum_at(score, index, p) / count)[best],
+    frequency = count[best] / replicates,
+    rank = (place / count)[best],
     all = count / replicates
   )
 }
@@ -107,8 +143,8 @@ sum_at <- function(values, index, p) {
   sums
 }
 
-# Returns how similar the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown (2018), definition 4 and
-# corollary 9. With k features in each selection, the estimate is Kuncheva's (2007) index.
+# Returns how similar the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown
+# (2018), definition 4 and corollary 9. With k features in each selection, the estimate is Kuncheva's (2007) index.
 selection_stability <- function(index, p, level = 0.95) {
   k <- nrow(index)
   replicates <- ncol(index)
@@ -133,29 +169,44 @@ ensemble_text <- function(ensemble) {
   if (is.na(stability[["estimate"]])) {
     return(said)
   }
-  sprintf("%s; stability %.2f (95%% interval %.2f to %.2f)", said, stability[["estimate"]], stability[["lower"]], stability[["upper"]])
+  sprintf(
+    "%s; stability %.2f (95%% interval %.2f to %.2f)",
+    said,
+    stability[["estimate"]],
+    stability[["lower"]],
+    stability[["upper"]]
+  )
 }
 
 # Runs the replicates of an ensemble on the workers of a cluster.
 select_on_workers <- function(workers, task, p, device, threads, report) {
   ensemble <- task$options$ensemble
-  setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
+  setup <- c(
+    list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)),
+    task
+  )
   columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
   of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))
   last <- NULL
   fits <- function(range, found) {
     count <- size_of(range)
     cells <- task$options$k * count
-    has_vectors(found, c(index = cells, score = cells, draw = count, relevance = p, levels = p, classes = 1L)) && all(found$index %in% seq_len(p))
+    has_vectors(found, c(index = cells, score = cells, draw = count, relevance = p, levels = p, classes = 1L)) &&
+      all(found$index %in% seq_len(p))
   }
-  team <- share_out(workers, setup, ensemble$replicates, fits,
+  team <- share_out(
+    workers,
+    setup,
+    ensemble$replicates,
+    fits,
     take = function(range, found) {
       at <- seq.int(range[1L], range[2L])
       of_all$index[, at] <<- found$index
       of_all$score[, at] <<- found$score
       of_all$draw[at] <<- found$draw
       last <<- found
-    }, report = report
+    },
+    report = report
   )
   last[c("index", "score", "draw")] <- list(as.vector(of_all$index), as.vector(of_all$score), of_all$draw)
   last[c("device", "team", "lost")] <- team[c("device", "team", "lost")]

@@ -1,17 +1,18 @@
 #' Random DAGs
 #'
-#' Draws a directed acyclic graph with a weight for each arrow, for testing a search. [random_data()] draws data from it, [cpdag_of()] returns the graph
-#' that a search should find, and [compare_graphs()] measures how well it did. The causal order is random, so the order of the variables reveals nothing
-#' about it. 50,000 variables take less than a second, because the graph is stored as a table of edges.
+#' Draws a directed acyclic graph with a weight for each arrow, for testing a search. [random_data()] draws data from
+#' it, [cpdag_of()] returns the graph that a search should find, and [compare_graphs()] measures how well it did. The
+#' causal order is random, so the order of the variables reveals nothing about it. 50,000 variables take less than a
+#' second, because the graph is stored as a table of edges.
 #'
 #' # Models
 #'
 #' - `"er"` (Erdos and Renyi 1959): each pair has an edge with the same probability, `neighbours / (p - 1)`.
-#' - `"power"` (Barabasi and Albert 1999): each variable in turn gets edges to `neighbours / 2` earlier ones. These are drawn with a probability
-#'   proportional to their number of edges plus one, so that a few variables have many neighbours. Arrows follow the causal order, which is independent
-#'   of this.
-#' - `"layers"`: the variables form `layers` layers of about the same size. Arrows lead from one layer to the next, each with the same probability. Two
-#'   layers make a bipartite graph.
+#' - `"power"` (Barabasi and Albert 1999): each variable in turn gets edges to `neighbours / 2` earlier ones. These are
+#'   drawn with a probability proportional to their number of edges plus one, so that a few variables have many
+#'   neighbours. Arrows follow the causal order, which is independent of this.
+#' - `"layers"`: the variables form `layers` layers of about the same size. Arrows lead from one layer to the next, each
+#'   with the same probability. Two layers make a bipartite graph.
 #'
 #' @param p Number of variables.
 #' @param neighbours Expected number of neighbours of a variable.
@@ -21,10 +22,10 @@
 #' @param weights The smallest and the largest absolute weight; absolute weights are uniform between them.
 #' @param signs Draw the signs of weights at random?
 #' @param labels Names of the variables; by default `"x1"`, `"x2"` and so on.
-#' @param seed A whole number from 0 to 2147483647 that determines the graph, or `NULL` to draw one from R's random numbers, so that `set.seed()` makes
-#'   a run reproducible.
-#' @return An object of class `pcgpu_graph`: a list of `labels` and, for each edge, the numbers `from` and `to`, whether it is `directed`, and its
-#'   `weight`. These functions accept it:
+#' @param seed A whole number from 0 to 2147483647 that determines the graph, or `NULL` to draw one from R's random
+#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @return An object of class `pcgpu_graph`: a list of `labels` and, for each edge, the numbers `from` and `to`, whether
+#'   it is `directed`, and its `weight`. These functions accept it:
 #'   - `summary()` returns the numbers of neighbours;
 #'   - `as.data.frame()` and [edge_table()] return a table of its edges with names;
 #'   - `as.matrix()` returns the adjacency matrix (`[i, j]` is 1 for i -> j, `[i, j]` and `[j, i]` for i - j);
@@ -45,23 +46,44 @@
 #' cpdag_of(dag)
 #' random_dag(1000, model = "power", seed = 1)
 #' @export
-random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "layers"), prob = NULL, layers = 2, weights = c(0.3, 1), signs = TRUE,
-                       labels = NULL, seed = NULL) {
+random_dag <- function(
+  p,
+  neighbours = min(2, p - 1),
+  model = c("er", "power", "layers"),
+  prob = NULL,
+  layers = 2,
+  weights = c(0.3, 1),
+  signs = TRUE,
+  labels = NULL,
+  seed = NULL
+) {
   check_given(list(p = missing(p)), list(p = "pass the number of variables."))
   p <- check_whole(p, "p", 1, 1e7)
   model <- check_choice(model, c("er", "power", "layers"), "model")
   if (!is.null(prob)) {
-    neighbours <- check_number(prob, "prob", "use a probability from 0 to 1, or pass `neighbours` instead.", 0, 1) * (p - 1)
+    neighbours <- check_number(prob, "prob", "use a probability from 0 to 1, or pass `neighbours` instead.", 0, 1) *
+      (p - 1)
   }
   neighbours <- check_number(neighbours, "neighbours", sprintf("use a number from 0 to %.0f.", p - 1), 0, p - 1)
   layers <- if (model == "layers") check_whole(layers, "layers", 2, max(p, 2)) else 2
-  if (!is.numeric(weights) || !length(weights) %in% 1:2 || !all(is.finite(weights)) || any(weights < 0) || is.unsorted(weights)) {
+  if (
+    !is.numeric(weights) ||
+      !length(weights) %in% 1:2 ||
+      !all(is.finite(weights)) ||
+      any(weights < 0) ||
+      is.unsorted(weights)
+  ) {
     abort_argument("weights", weights, "use the smallest and the largest size of a weight, such as c(0.3, 1).")
   }
   signs <- check_flag(signs, "signs")
   labels <- if (is.null(labels)) paste0("x", seq_len(p)) else check_names_of_graph(labels, p)
   shape <- list(
-    p = p, model = model, layers = layers, neighbours = neighbours, weights = as.double(range(weights)), signs = signs
+    p = p,
+    model = model,
+    layers = layers,
+    neighbours = neighbours,
+    weights = as.double(range(weights)),
+    signs = signs
   )
   found <- check_rust(rust_random_dag(shape, check_seed(seed)))
   new_graph(labels, found$from, found$to, rep.int(TRUE, length(found$from)), found$weight)
@@ -76,8 +98,8 @@ check_names_of_graph <- function(labels, p) {
 
 #' Random data from a DAG
 #'
-#' Draws observations from a DAG, each variable given its parents. Variables are numeric, discrete, or both, optionally with missing values. The data
-#' depend only on the seed, not on the number of threads.
+#' Draws observations from a DAG, each variable given its parents. Variables are numeric, discrete, or both, optionally
+#' with missing values. The data depend only on the seed, not on the number of threads.
 #'
 #' # Models
 #'
@@ -95,8 +117,9 @@ check_names_of_graph <- function(labels, p) {
 #'   - To a numeric variable, a numeric parent adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, and a discrete parent \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}.
 #'   - To the logit of level k, a numeric parent adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, and a discrete parent the same as above.
 #'
-#' In the Gaussian model, variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021). With
-#' `standardise = TRUE`, each variable is scaled to mean 0 and standard deviation 1 before its children are drawn.
+#' In the Gaussian model, variances grow along the causal order, which some methods exploit (Reisach, Seiler and
+#' Weichwald 2021). With `standardise = TRUE`, each variable is scaled to mean 0 and standard deviation 1 before its
+#' children are drawn.
 #'
 #' # Missing values
 #'
@@ -105,11 +128,13 @@ check_names_of_graph <- function(labels, p) {
 #'   plus twice \eqn{z_u}{z[u]}. Here u is a complete neighbour in the graph, or some other complete variable if there is none (levels count as 1, 2,
 #'   ...). The constant is chosen so that a proportion `missing` of the variable's cells is missing.
 #'
-#' @param dag A DAG from [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn. The weights of a
-#'   graph of the package graph, or the numbers of a matrix, are the weights of the arrows. Without weights they are 1.
+#' @param dag A DAG from [random_dag()], a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of
+#'   bnlearn. The weights of a graph of the package graph, or the numbers of a matrix, are the weights of the arrows.
+#'   Without weights they are 1.
 #' @param n Number of observations.
 #' @param kind The model, see below.
-#' @param levels The smallest and the largest number of levels of a variable, or one number for all. The number of each variable is drawn between them.
+#' @param levels The smallest and the largest number of levels of a variable, or one number for all. The number of each
+#'   variable is drawn between them.
 #' @param discrete With `kind = "mixed"`: the probability that a variable is discrete.
 #' @param strength A factor for all weights.
 #' @param standardise Scale each numeric variable to mean 0 and standard deviation 1 before its children are drawn?
@@ -117,12 +142,13 @@ check_names_of_graph <- function(labels, p) {
 #' @param mechanism The mechanism of missingness, see below.
 #' @param seed As in [random_dag()].
 #' @param numCores Number of threads; all cores by default.
-#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), a data frame of factors (`"discrete"`), or a data frame of factors and numbers (`"mixed"`),
-#'   with the names of the variables.
+#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), a data frame of factors (`"discrete"`), or a data frame of
+#'   factors and numbers (`"mixed"`), with the names of the variables.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
-#' A. G. Reisach, C. Seiler and S. Weichwald (2021). Beware of the simulated DAG! Causal discovery benchmarks may be easy to game. *NeurIPS*.
+#' A. G. Reisach, C. Seiler and S. Weichwald (2021). Beware of the simulated DAG! Causal discovery benchmarks may be
+#' easy to game. *NeurIPS*.
 #'
 #' J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011). Parallel random numbers: as easy as 1, 2, 3. *SC11*.
 #' @seealso [random_dag()], [compare_graphs()]
@@ -135,19 +161,52 @@ check_names_of_graph <- function(labels, p) {
 #'
 #' summary(random_data(dag, 100, "mixed", missing = 0.1, mechanism = "MAR", seed = 1, numCores = 2))
 #' @export
-random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "mixed"), levels = c(2, 4), discrete = 0.5, strength = 1,
-                        standardise = FALSE, missing = 0, mechanism = c("MCAR", "MAR"), seed = NULL, numCores) {
-  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "pass a DAG, such as random_dag(10).", n = "pass the number of observations."))
+random_data <- function(
+  dag,
+  n,
+  kind = c("gaussian", "nonlinear", "discrete", "mixed"),
+  levels = c(2, 4),
+  discrete = 0.5,
+  strength = 1,
+  standardise = FALSE,
+  missing = 0,
+  mechanism = c("MCAR", "MAR"),
+  seed = NULL,
+  numCores
+) {
+  check_given(
+    list(dag = base::missing(dag), n = base::missing(n)),
+    list(dag = "pass a DAG, such as random_dag(10).", n = "pass the number of observations.")
+  )
   arrows <- arrows_of(dag)
   n <- check_whole(n, "n", 1, .Machine$integer.max)
   kind <- check_choice(kind, c("gaussian", "nonlinear", "discrete", "mixed"), "kind")
-  if (!is.numeric(levels) || !length(levels) %in% 1:2 || anyNA(levels) || any(levels != trunc(levels) | levels < 2 | levels > 1000) || is.unsorted(levels)) {
-    abort_argument("levels", levels, "use the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
+  if (
+    !is.numeric(levels) ||
+      !length(levels) %in% 1:2 ||
+      anyNA(levels) ||
+      any(levels != trunc(levels) | levels < 2 | levels > 1000) ||
+      is.unsorted(levels)
+  ) {
+    abort_argument(
+      "levels",
+      levels,
+      "use the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4)."
+    )
   }
   share <- check_number(discrete, "discrete", "use the probability that a variable is discrete, from 0 to 1.", 0, 1)
   sample <- list(
-    n = n, kind = kind, levels = as.double(range(levels)), share = share,
-    strength = check_number(strength, "strength", "use a finite factor for the weights, such as 1.", above = -Inf, below = Inf),
+    n = n,
+    kind = kind,
+    levels = as.double(range(levels)),
+    share = share,
+    strength = check_number(
+      strength,
+      "strength",
+      "use a finite factor for the weights, such as 1.",
+      above = -Inf,
+      below = Inf
+    ),
     standardise = check_flag(standardise, "standardise"),
     missing = check_number(missing, "missing", "use the proportion of missing cells, from 0 to 0.99.", 0, 0.99),
     mechanism = check_choice(mechanism, c("MCAR", "MAR"), "mechanism")
@@ -157,9 +216,14 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   x <- found$x
   too_large <- which(!is.finite(x) & !is.na(x), arr.ind = TRUE)
   if (length(too_large)) {
-    abort_argument("strength", strength, sprintf(
-      "the weights lead to numbers beyond 1.8e308 in %s; use a smaller factor, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
-    ))
+    abort_argument(
+      "strength",
+      strength,
+      sprintf(
+        "the weights lead to numbers beyond 1.8e308 in %s; use a smaller factor, or standardise = TRUE.",
+        arrows$labels[too_large[1L, 2L]]
+      )
+    )
   }
   if (kind %in% c("gaussian", "nonlinear")) {
     colnames(x) <- arrows$labels
@@ -178,12 +242,25 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
 arrows_of <- function(dag) {
   check_object(dag, "dag")
   if (inherits(dag, "pcgpu_graph")) {
-    table <- list(labels = dag$labels, from = dag$from, to = dag$to, weight = dag$weight %||% rep.int(1, length(dag$from)))
+    table <- list(
+      labels = dag$labels,
+      from = dag$from,
+      to = dag$to,
+      weight = dag$weight %||% rep.int(1, length(dag$from))
+    )
     is_dag <- all(dag$directed)
   } else {
     listed <- about("dag", edges_of(dag))
-    table <- list(labels = listed$labels, from = rep.int(seq_along(listed$edges), lengths(listed$edges)), to = as.integer(unlist(listed$edges, use.names = FALSE)))
-    table$weight <- if (is.null(listed$weights)) rep.int(1, length(table$to)) else as.double(unlist(listed$weights, use.names = FALSE))
+    table <- list(
+      labels = listed$labels,
+      from = rep.int(seq_along(listed$edges), lengths(listed$edges)),
+      to = as.integer(unlist(listed$edges, use.names = FALSE))
+    )
+    table$weight <- if (is.null(listed$weights)) {
+      rep.int(1, length(table$to))
+    } else {
+      as.double(unlist(listed$weights, use.names = FALSE))
+    }
     p <- length(table$labels)
     is_dag <- !anyDuplicated(pmin(table$from, table$to) * as.double(p) + pmax(table$from, table$to))
   }
@@ -192,6 +269,10 @@ arrows_of <- function(dag) {
   }
   by <- order(table$to, table$from, method = "radix")
   list(
-    p = length(table$labels), labels = table$labels, from = table$from[by], to = table$to[by], weight = as.double(table$weight[by])
+    p = length(table$labels),
+    labels = table$labels,
+    from = table$from[by],
+    to = table$to[by],
+    weight = as.double(table$weight[by])
   )
 }

@@ -3,7 +3,12 @@
 # Checks the arguments that select the edges. Returns list(threshold) or list(false_edges); list() for the default.
 check_wanted <- function(threshold, false_edges, of) {
   if (!is.null(threshold) && !is.null(false_edges)) {
-    abort_argument("false_edges", false_edges, "leave out one of the two, which follows from the other.", is = "given together with `threshold`")
+    abort_argument(
+      "false_edges",
+      false_edges,
+      "leave out one of the two, which follows from the other.",
+      is = "given together with `threshold`"
+    )
   }
   if (!is.null(threshold)) {
     hint <- "give the smallest strength of an edge to keep, a number above 0 and at most 1, or NULL."
@@ -13,7 +18,10 @@ check_wanted <- function(threshold, false_edges, of) {
     return(list())
   }
   if (!of$halves) {
-    abort_argument("false_edges", false_edges, "give how = \"subsample\" and no `size`, or give `threshold` instead.",
+    abort_argument(
+      "false_edges",
+      false_edges,
+      "give how = \"subsample\" and no `size`, or give `threshold` instead.",
       is = paste0(describe(false_edges), ", but the bound holds only for samples of half of the rows")
     )
   }
@@ -26,8 +34,8 @@ check_positive <- function(x, argument, what) {
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
 
-# Returns the object with the requested threshold and its averaged graph. `refuse`: a bound that no threshold has is an error. Otherwise it is a warning, and
-# no edge is kept, so that the samples are not lost.
+# Returns the object with the requested threshold and its averaged graph. `refuse`: a bound that no threshold has is an
+# error. Otherwise it is a warning, and no edge is kept, so that the samples are not lost.
 with_average <- function(x, wanted, refuse = TRUE) {
   strength <- strengths(x)
   halves <- is_halves(x)
@@ -44,7 +52,11 @@ with_average <- function(x, wanted, refuse = TRUE) {
   # Compares counts with a tolerance, so that 7 of 10 samples reach a share of 0.7.
   least <- value * x$replicates
   kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
-  bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
+  bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) {
+    stability_bound(x$q, x$tested, threshold = value)$false_edges
+  } else {
+    NA_real_
+  }
   marks <- voted(x$counts)
   x$average <- list(kept = kept, mark = marks, false_edges = bound)
   x$average$valid <- is_valid_average(x)
@@ -61,20 +73,30 @@ threshold_for <- function(x, false_edges, refuse) {
   value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
   if (value > 1) {
     is <- sprintf(
-      "%s, but the bound is at least %s, because samples have %s edges on average (of %s)", describe(false_edges),
-      format(x$q^2 / x$tested, digits = 3L), format(x$q, digits = 3L), counted(x$tested, "pair")
+      "%s, but the bound is at least %s, because samples have %s edges on average (of %s)",
+      describe(false_edges),
+      format(x$q^2 / x$tested, digits = 3L),
+      format(x$q, digits = 3L),
+      counted(x$tested, "pair")
     )
     hint <- sprintf(
-      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges per sample.", format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+      "give a larger `false_edges`, or a smaller `alpha` for at most %s edges per sample.",
+      format(floor(10 * sqrt(false_edges * x$tested)) / 10)
     )
-    if (refuse) abort_argument("false_edges", false_edges, hint, is = is)
-    warn("false_edges", sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint))
+    if (refuse) {
+      abort_argument("false_edges", false_edges, hint, is = is)
+    }
+    warn(
+      "false_edges",
+      sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint)
+    )
     return(Inf)
   }
   value
 }
 
-# Returns the mark that the edge has in most of the samples with it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Ties have no direction.
+# Returns the mark that the edge has in most of the samples with it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Ties have
+# no direction.
 voted <- function(counts) {
   marks <- as.matrix(counts[3:6])
   if (!nrow(marks)) {
@@ -85,15 +107,19 @@ voted <- function(counts) {
   ifelse(ties, 3L, max.col(marks, "first"))
 }
 
-# Returns every pair with `from` and `to` ordered so that most arrows point from `from` to `to`; ties keep their order. `turned`: whether x and y are swapped.
-# `direction`: the share of the samples with the edge in which it points from `from` to `to`; an edge without a direction is half an arrow each way.
+# Returns every pair with `from` and `to` ordered so that most arrows point from `from` to `to`; ties keep their order.
+# `turned`: whether x and y are swapped. `direction`: the share of the samples with the edge in which it points from
+# `from` to `to`; an edge without a direction is half an arrow each way.
 directed_pairs <- function(x) {
   counts <- x$counts
   turned <- counts$backward > counts$forward
   half <- (counts$undirected + counts$bidirected) / 2
   list2DF(list(
-    from = as.integer(ifelse(turned, counts$y, counts$x)), to = as.integer(ifelse(turned, counts$x, counts$y)), turned = turned,
-    strength = strengths(x), direction = (pmax(counts$forward, counts$backward) + half) / rowSums(counts[3:6])
+    from = as.integer(ifelse(turned, counts$y, counts$x)),
+    to = as.integer(ifelse(turned, counts$x, counts$y)),
+    turned = turned,
+    strength = strengths(x),
+    direction = (pmax(counts$forward, counts$backward) + half) / rowSums(counts[3:6])
   ))
 }
 
@@ -102,8 +128,11 @@ averaged_edges <- function(x) {
   kept <- which(x$average$kept)
   pairs <- directed_pairs(x)[kept, ]
   list2DF(list(
-    from = pairs$from, to = pairs$to, kind = c("directed", "directed", "undirected", "conflict")[x$average$mark[kept]],
-    strength = pairs$strength, direction = pairs$direction
+    from = pairs$from,
+    to = pairs$to,
+    kind = c("directed", "directed", "undirected", "conflict")[x$average$mark[kept]],
+    strength = pairs$strength,
+    direction = pairs$direction
   ))
 }
 
@@ -128,15 +157,16 @@ averaged_lists <- function(x) {
 
 #' Averaged graph of resampled searches
 #'
-#' Returns the graph of the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the samples that contain it; see
-#' [stability()].
+#' Returns the graph of the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the
+#' samples that contain it; see [stability()].
 #'
 #' @param x A result of [stability()].
 #' @param threshold,false_edges As in [stability()]; those of `x` by default.
-#' @return A [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a result of [pc()]. [plot_cpdag()], [as_igraph()], `edges()` of
-#'   the package graph and [causal_effects()] accept it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether
-#'   it can be extended to a DAG without further v-structures). `as.data.frame()` returns a table of its edges with their strengths, as
-#'   [edge_table()] of `x` does.
+#' @return A [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a result of [pc()].
+#'   [plot_cpdag()], [as_igraph()], `edges()` of the package graph and [causal_effects()] accept it.
+#'   `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be
+#'   extended to a DAG without further v-structures). `as.data.frame()` returns a table of its edges with their
+#'   strengths, as [edge_table()] of `x` does.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [stability()], [stability_bound()].
@@ -175,14 +205,16 @@ check_stability <- function(x) {
 #' The bound holds for samples of half of the rows without replacement, as drawn by `stability(how = "subsample")`.
 #'
 #' @param q Mean number of edges in a sample.
-#' @param pairs Number P of pairs of variables that are tested: p (p - 1) / 2 for p variables, less those that are fixed.
+#' @param pairs Number P of pairs of variables that are tested: p (p - 1) / 2 for p variables, less those that are
+#'   fixed.
 #' @param threshold Smallest strength of an edge that is kept, above one half and at most 1.
 #' @param false_edges Bound on the expected number of false edges among those that are kept.
 #' @return A list of `q`, `pairs`, `threshold` and `false_edges`, including the one that was left out.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
-#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B*
+#' 72(4), 417-473.
 #' @seealso [stability()], [averaged_cpdag()].
 #' @examples
 #' # How many edges may samples of 100 variables have, if one false edge is expected?
@@ -195,24 +227,43 @@ stability_bound <- function(q = NULL, pairs, threshold = NULL, false_edges = NUL
   absent <- c("q", "threshold", "false_edges")[c(is.null(q), is.null(threshold), is.null(false_edges))]
   if (length(absent) != 1L) {
     abort_argument(
-      if (length(absent)) absent[1L] else "false_edges", if (length(absent)) NULL else false_edges,
+      if (length(absent)) absent[1L] else "false_edges",
+      if (length(absent)) NULL else false_edges,
       "give exactly two of `q`, `threshold` and `false_edges`; the third follows.",
       is = if (length(absent)) "missing, and so is another of the three" else "given together with the two others"
     )
   }
-  if (!is.null(q)) check_number(q, "q", "give the mean number of edges in a sample, a number from 0 to `pairs`.", 0, pairs)
-  if (!is.null(threshold)) {
-    check_number(threshold, "threshold", "give a number above 0.5 and at most 1; other thresholds have no bound.", most = 1, above = 0.5)
+  if (!is.null(q)) {
+    check_number(q, "q", "give the mean number of edges in a sample, a number from 0 to `pairs`.", 0, pairs)
   }
-  if (!is.null(false_edges)) check_positive(false_edges, "false_edges", "the bound on the expected number of false edges")
-  switch(absent,
+  if (!is.null(threshold)) {
+    check_number(
+      threshold,
+      "threshold",
+      "give a number above 0.5 and at most 1; other thresholds have no bound.",
+      most = 1,
+      above = 0.5
+    )
+  }
+  if (!is.null(false_edges)) {
+    check_positive(false_edges, "false_edges", "the bound on the expected number of false edges")
+  }
+  switch(
+    absent,
     q = q <- min(pairs, sqrt(false_edges * (2 * threshold - 1) * pairs)),
     false_edges = false_edges <- q^2 / ((2 * threshold - 1) * pairs),
     threshold = {
       threshold <- (q^2 / (false_edges * pairs) + 1) / 2
       if (threshold > 1) {
-        abort_argument("false_edges", false_edges, "give a larger `false_edges` or a smaller `q`.",
-          is = sprintf("%s, but with these `q` and `pairs` the bound is at least %s", describe(false_edges), format(q^2 / pairs, digits = 3L))
+        abort_argument(
+          "false_edges",
+          false_edges,
+          "give a larger `false_edges` or a smaller `q`.",
+          is = sprintf(
+            "%s, but with these `q` and `pairs` the bound is at least %s",
+            describe(false_edges),
+            format(q^2 / pairs, digits = 3L)
+          )
         )
       }
     }

@@ -3,12 +3,21 @@
 # Returns the sum of count_edges() over all workers.
 count_on_workers <- function(workers, problem, resampled, device, threads, report) {
   setup <- list(
-    what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
+    what = "stability",
+    problem = problem,
+    resampled = resampled,
+    device = device,
+    threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
   )
   sums <- NULL
-  team <- share_out(workers, setup, resampled$replicates,
+  team <- share_out(
+    workers,
+    setup,
+    resampled$replicates,
     fits = function(range, found) are_edge_counts(found, size_of(range), problem$options$p),
-    take = function(range, found) sums <<- add_counts(sums, found), report = report, once = TRUE
+    take = function(range, found) sums <<- add_counts(sums, found),
+    report = report,
+    once = TRUE
   )
   sums[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
   sums
@@ -21,8 +30,12 @@ columns_of_counts <- c("forward", "backward", "undirected", "bidirected")
 are_edge_counts <- function(found, replicates, p) {
   each <- if (is.list(found)) length(found$x)
   columns <- c("x", "y", columns_of_counts)
-  has_vectors(found, c(stats::setNames(rep(each, length(columns)), columns), replicates = 1L, valid = 1L, constants = 1L)) &&
-    all(c(found$x, found$y) %in% seq_len(p)) && found$replicates == replicates
+  has_vectors(
+    found,
+    c(stats::setNames(rep(each, length(columns)), columns), replicates = 1L, valid = 1L, constants = 1L)
+  ) &&
+    all(c(found$x, found$y) %in% seq_len(p)) &&
+    found$replicates == replicates
 }
 
 add_counts <- function(sums, more) {
@@ -45,34 +58,49 @@ add_counts <- function(sums, more) {
     together[as.integer(rownames(both))] <- both
     sums[[column]] <- as.integer(together)
   }
-  for (count in c("replicates", "valid", "constants")) sums[[count]] <- sums[[count]] + more[[count]]
+  for (count in c("replicates", "valid", "constants")) {
+    sums[[count]] <- sums[[count]] + more[[count]]
+  }
   sums
 }
 
 # Returns the result of bound_effects(), with its columns from all workers.
 bounds_on_workers <- function(workers, problem, resampled, device, threads, report) {
   setup <- list(
-    what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
+    what = "stability",
+    problem = problem,
+    resampled = resampled,
+    device = device,
+    threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
   )
   bounds <- matrix(0, length(problem$effects$x) * length(problem$effects$y), resampled$replicates)
-  team <- share_out(workers, setup, resampled$replicates,
+  team <- share_out(
+    workers,
+    setup,
+    resampled$replicates,
     fits = function(range, found) has_vectors(found, c(bounds = nrow(bounds) * size_of(range))),
-    take = function(range, found) bounds[, seq.int(range[1L], range[2L])] <<- found$bounds, report = report
+    take = function(range, found) bounds[, seq.int(range[1L], range[2L])] <<- found$bounds,
+    report = report
   )
   c(list(bounds = bounds), team[c("device", "team", "lost")])
 }
 
 # Returns a function that counts the edges of samples range[1] to range[2] on a worker, or bounds their effects.
 stability_rank <- function(setup, place) {
-  if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
+  if (!is.null(setup$problem$world)) {
+    session$leave <- enter_world(setup$problem$world)
+  }
   function(range) {
     resampled <- setup$resampled
     resampled$first <- as.integer(range[1L] - 1L)
     resampled$replicates <- as.integer(range[2L] - range[1L] + 1L)
     gpu <- function(device) rank_gpu(device, setup$device, place)
     run <- if (is.null(setup$problem$effects)) count_edges else bound_effects
-    tryCatch(run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), gpu = gpu), pcgpu_error = function(e) {
-      structure(list(condition = e), class = "pcgpu_rank_failed")
-    })
+    tryCatch(
+      run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), gpu = gpu),
+      pcgpu_error = function(e) {
+        structure(list(condition = e), class = "pcgpu_rank_failed")
+      }
+    )
   }
 }

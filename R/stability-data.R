@@ -1,7 +1,8 @@
 # The data from which stability() draws rows: data, or a sufficient statistic that contains them.
 
-# Returns list(indepTest, n, p, labels, whole, suffStat, rows, given). `whole()` returns the sufficient statistic of all rows. `suffStat`: one from which Rust
-# draws rows. Without it, `rows(which)` makes that of some rows, and `given` has the user's functions. `labels`: if pc() does not know them; `p`: if it does.
+# Returns list(indepTest, n, p, labels, whole, suffStat, rows, given). `whole()` returns the sufficient statistic of all
+# rows. `suffStat`: one from which Rust draws rows. Without it, `rows(which)` makes that of some rows, and `given` has
+# the user's functions. `labels`: if pc() does not know them; `p`: if it does.
 resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
@@ -19,32 +20,60 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     is_data <- !is_gauss_test(indepTest) && is_data
   }
   if (!is.function(indepTest)) {
-    abort_argument("indepTest", indepTest, "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest (without quotes).")
+    abort_argument(
+      "indepTest",
+      indepTest,
+      "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest (without quotes)."
+    )
   }
   if (is_gauss_test(indepTest)) {
     suff <- if (is_data) about("data", suff_gauss(data, keep = "data", progress = FALSE)) else data
-    if (!is_kept(suff)) refuse_without_data(data, "suff_gauss(data, keep = \"data\")")
+    if (!is_kept(suff)) {
+      refuse_without_data(data, "suff_gauss(data, keep = \"data\")")
+    }
     return(native_source(indepTest, suff, nrow(suff$data)))
   }
   if (!is.null(discrete_test(indepTest))) {
     suff <- if (is_data && !is_kept_list(data, "dm")) about("data", suff_discrete(data)) else data
-    if (!is_kept_list(suff, "dm")) refuse_without_data(data, "suff_discrete(data)")
+    if (!is_kept_list(suff, "dm")) {
+      refuse_without_data(data, "suff_discrete(data)")
+    }
     return(native_source(indepTest, suff, nrow(suff$dm)))
   }
   if (!is.null(knn_test(indepTest))) {
     suff <- if (is_data) suff_knn(data) else data
-    if (!is_kept_list(suff, "data")) refuse_without_data(data, "suff_knn(data)")
+    if (!is_kept_list(suff, "data")) {
+      refuse_without_data(data, "suff_knn(data)")
+    }
     return(native_source(indepTest, suff, nrow(suff$data)))
   }
   mixed <- mixed_test(indepTest)
   if (!is.null(mixed)) {
     sets <- about("data", about_suff(mixed_sets(data, mixed)))$sets
-    if (is.null(sets)) refuse_without_data(data, "the completed data sets")
-    return(list(indepTest = indepTest, n = nrow(sets[[1L]]), p = ncol(sets[[1L]]), labels = told_names(own_names(sets[[1L]], ncol(sets[[1L]]))), whole = function() data, suffStat = data))
+    if (is.null(sets)) {
+      refuse_without_data(data, "the completed data sets")
+    }
+    return(list(
+      indepTest = indepTest,
+      n = nrow(sets[[1L]]),
+      p = ncol(sets[[1L]]),
+      labels = told_names(own_names(sets[[1L]], ncol(sets[[1L]]))),
+      whole = function() data,
+      suffStat = data
+    ))
   }
   n <- rows_of_suff(data)
-  if (is.null(n)) refuse_without_data(data, "a list with the data")
-  list(indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() data, given = list(indepTest), rows = function(rows) resampled_suff(data, rows, n))
+  if (is.null(n)) {
+    refuse_without_data(data, "a list with the data")
+  }
+  list(
+    indepTest = indepTest,
+    n = n,
+    labels = labels_of_table(data),
+    whole = function() data,
+    given = list(indepTest),
+    rows = function(rows) resampled_suff(data, rows, n)
+  )
 }
 
 native_source <- function(indepTest, suffStat, n) {
@@ -57,18 +86,31 @@ made_source <- function(data, indepTest, make) {
     abort_argument("make", make, "give a function that computes a sufficient statistic from rows of `data`.")
   }
   if (!is.function(indepTest)) {
-    abort_argument("indepTest", indepTest, "`make` needs a named test: give one, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
+    abort_argument(
+      "indepTest",
+      indepTest,
+      "`make` needs a named test: give one, for instance gaussCItest.",
+      is = if (is.null(indepTest)) "missing" else describe(indepTest)
+    )
   }
   n <- rows_of_suff(data)
-  if (is.null(n)) refuse_without_data(data, "a data frame or a matrix")
+  if (is.null(n)) {
+    refuse_without_data(data, "a data frame or a matrix")
+  }
   force(data)
   list(
-    indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() of_function("make", make(data)), given = list(make, indepTest),
+    indepTest = indepTest,
+    n = n,
+    labels = labels_of_table(data),
+    whole = function() of_function("make", make(data)),
+    given = list(make, indepTest),
     rows = function(rows) of_function("make", make(resampled_suff(data, rows, n)))
   )
 }
 
-is_kept_list <- function(suffStat, field) is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
+is_kept_list <- function(suffStat, field) {
+  is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
+}
 
 # Stops if a plain list looks like the columns of a data frame.
 refuse_columns <- function(x, argument) {
@@ -82,17 +124,25 @@ refuse_columns <- function(x, argument) {
 
 refuse_without_data <- function(data, instead) {
   found <- if (is.list(data) && !is.data.frame(data)) "a list without the observations" else describe(data)
-  abort_argument("data", data, sprintf("give the observations, or %s.", instead), is = paste0(found, ", but samples are drawn from the rows of the data"))
+  abort_argument(
+    "data",
+    data,
+    sprintf("give the observations, or %s.", instead),
+    is = paste0(found, ", but samples are drawn from the rows of the data")
+  )
 }
 
 # Makes an error about `suffStat` one about `data`.
 about_suff <- function(value) about("data", value, "suffStat")
 
-labels_of_table <- function(data) if (has_rows(data)) told_names(own_names(data, ncol(data))) %||% as.character(seq_len(ncol(data)))
+labels_of_table <- function(data) {
+  if (has_rows(data)) told_names(own_names(data, ncol(data))) %||% as.character(seq_len(ncol(data)))
+}
 
 has_rows <- function(x) length(dim(x)) == 2L
 
-# Returns the number of rows of the data in a sufficient statistic: that of all its tables except `C`. NULL if there are no tables or their numbers differ.
+# Returns the number of rows of the data in a sufficient statistic: that of all its tables except `C`. NULL if there are
+# no tables or their numbers differ.
 rows_of_suff <- function(suffStat) {
   if (has_rows(suffStat)) {
     return(nrow(suffStat))
@@ -114,11 +164,14 @@ resampled_suff <- function(suffStat, rows, n) {
   }
   tables <- which(vapply(suffStat, has_rows, NA) & !names_or_none(suffStat) %in% "C")
   suffStat[tables] <- lapply(suffStat[tables], function(table) table[rows, , drop = FALSE])
-  if (identical(as.double(suffStat[["n"]]), as.double(n))) suffStat[["n"]] <- length(rows)
+  if (identical(as.double(suffStat[["n"]]), as.double(n))) {
+    suffStat[["n"]] <- length(rows)
+  }
   suffStat
 }
 
-# Returns the test as Rust expects it. If R makes the test of each sample, `of(resampled)` returns the function that does.
+# Returns the test as Rust expects it. If R makes the test of each sample, `of(resampled)` returns the function that
+# does.
 replicate_test <- function(source, labels, alpha, threads) {
   if (!is.null(source$suffStat)) {
     return(ci_test(source$indepTest, source$suffStat, labels, alpha, threads))
@@ -133,7 +186,9 @@ replicate_test <- function(source, labels, alpha, threads) {
       # The random numbers that `make` draws depend on the sample alone, too.
       stream_of(resampled$seed, replicate, 0L, 0L, integer())
       test <- ci_test(indepTest, rows_of(rows), labels, alpha, threads, said = said)
-      if (test$kind == "function") test$fun <- with_stream_of(test$fun, resampled$seed, replicate)
+      if (test$kind == "function") {
+        test$fun <- with_stream_of(test$fun, resampled$seed, replicate)
+      }
       test
     }
   })

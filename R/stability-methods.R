@@ -14,10 +14,17 @@ as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE,
   by <- utils::head(order(-pairs$strength, counts$x, counts$y), n)
   pick <- function(usual, other) ifelse(turned, other, usual)[by]
   data.frame(
-    from = x$labels[pairs$from[by]], to = x$labels[pairs$to[by]], strength = pairs$strength[by], direction = pairs$direction[by],
-    forward = pick(counts$forward, counts$backward), backward = pick(counts$backward, counts$forward),
-    undirected = counts$undirected[by], bidirected = counts$bidirected[by], fit = edges_in_fit(x, counts, turned)[by],
-    kept = x$average$kept[by], stringsAsFactors = FALSE
+    from = x$labels[pairs$from[by]],
+    to = x$labels[pairs$to[by]],
+    strength = pairs$strength[by],
+    direction = pairs$direction[by],
+    forward = pick(counts$forward, counts$backward),
+    backward = pick(counts$backward, counts$forward),
+    undirected = counts$undirected[by],
+    bidirected = counts$bidirected[by],
+    fit = edges_in_fit(x, counts, turned)[by],
+    kept = x$average$kept[by],
+    stringsAsFactors = FALSE
   )
 }
 
@@ -27,7 +34,11 @@ edges_in_fit <- function(x, counts, turned) {
   at <- match(paste(counts$x, counts$y), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))
   kind <- edges$kind[at]
   ahead <- (edges$from[at] == counts$x) != turned
-  ifelse(is.na(at), "", ifelse(kind == "directed", ifelse(ahead, "-->", "<--"), ifelse(kind == "undirected", "---", "<->")))
+  ifelse(
+    is.na(at),
+    "",
+    ifelse(kind == "directed", ifelse(ahead, "-->", "<--"), ifelse(kind == "undirected", "---", "<->"))
+  )
 }
 
 table_of_fit <- function(x) {
@@ -54,33 +65,56 @@ print.pcgpu_stability <- function(x, n = 10L, ...) {
 
 stability_lines <- function(x) {
   p <- length(x$labels)
-  kind <- if (x$how == "bootstrap") c("bootstrap sample", "bootstrap samples") else c("sample without replacement", "samples without replacement")
+  kind <- if (x$how == "bootstrap") {
+    c("bootstrap sample", "bootstrap samples")
+  } else {
+    c("sample without replacement", "samples without replacement")
+  }
   edges <- averaged_edges(x)
   c(
     sprintf(
       "Stability of edges: %s (each %s of %s rows), %s variables%s, alpha = %s",
-      counted(x$replicates, kind[1L], kind[2L]), in_words(x$size), in_words(x$n), in_words(p),
-      if (nzchar(x$test)) paste0(", ", x$test) else "", format(x$alpha)
+      counted(x$replicates, kind[1L], kind[2L]),
+      in_words(x$size),
+      in_words(x$n),
+      in_words(p),
+      if (nzchar(x$test)) paste0(", ", x$test) else "",
+      format(x$alpha)
     ),
     sprintf(
       "%s of %s pairs are adjacent in at least one sample; samples have %s edges on average, the graph of all rows has %s",
-      in_words(nrow(x$counts)), in_words(p * (p - 1) / 2), format(sum(x$counts[3:6]) / x$replicates, digits = 3L), in_words(nrow(table_of_fit(x)))
+      in_words(nrow(x$counts)),
+      in_words(p * (p - 1) / 2),
+      format(sum(x$counts[3:6]) / x$replicates, digits = 3L),
+      in_words(nrow(table_of_fit(x)))
     ),
-    paste0(threshold_text(x), sprintf(
-      ": %s kept, %s directed", counted(nrow(edges), "edge is", "edges are"), in_words(sum(edges$kind == "directed"))
-    )),
+    paste0(
+      threshold_text(x),
+      sprintf(
+        ": %s kept, %s directed",
+        counted(nrow(edges), "edge is", "edges are"),
+        in_words(sum(edges$kind == "directed"))
+      )
+    ),
     bound_text(x),
     if (!x$average$valid) average_note(x),
-    if (x$constants > 0) sprintf("%s had constant columns, which have no edges in these samples", counted(x$constants, "sample"))
+    if (x$constants > 0) {
+      sprintf("%s had constant columns, which have no edges in these samples", counted(x$constants, "sample"))
+    }
   )
 }
 
 threshold_text <- function(x) {
   value <- format(x$threshold$value, digits = 3L)
-  switch(x$threshold$rule,
+  switch(
+    x$threshold$rule,
     significance = sprintf("Strength above %s (significance threshold of Scutari and Nagarajan 2013)", value),
     halves = sprintf("Strength of at least %s (default of stability selection)", value),
-    false_edges = if (x$threshold$value == Inf) "No threshold reaches the requested bound on false edges" else sprintf("Strength of at least %s (for the bound on false edges)", value),
+    false_edges = if (x$threshold$value == Inf) {
+      "No threshold reaches the requested bound on false edges"
+    } else {
+      sprintf("Strength of at least %s (for the bound on false edges)", value)
+    },
     given = sprintf("Strength of at least %s", value)
   )
 }
@@ -89,13 +123,18 @@ bound_text <- function(x) {
   if (!is.na(x$average$false_edges)) {
     sprintf(
       "Expected number of false edges among the kept ones: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s pairs)",
-      format(x$average$false_edges, digits = 3L), format(x$q, digits = 3L), in_words(x$tested)
+      format(x$average$false_edges, digits = 3L),
+      format(x$q, digits = 3L),
+      in_words(x$tested)
     )
   }
 }
 
 average_note <- function(x) {
-  sprintf("The averaged graph is not a valid %s, because the samples vote on each edge separately.", if (x$knowledge) "MPDAG" else "CPDAG")
+  sprintf(
+    "The averaged graph is not a valid %s, because the samples vote on each edge separately.",
+    if (x$knowledge) "MPDAG" else "CPDAG"
+  )
 }
 
 #' @exportS3Method summary pcgpu_stability
@@ -106,11 +145,20 @@ summary.pcgpu_stability <- function(object, ...) {
   kept <- object$average$kept
   by_strength <- table(cut(strength, seq(0, 1, 0.1)))
   in_fit <- edges_in_fit(object, object$counts, logical(length(strength))) != ""
-  structure(class = "summary.pcgpu_stability", list(
-    lines = stability_lines(object), by_strength = by_strength,
-    fit = c(both = sum(kept & in_fit), average = sum(kept & !in_fit), fit = nrow(table_of_fit(object)) - sum(kept & in_fit)),
-    valid = c(valid = object$valid, replicates = object$replicates), seed = object$seed
-  ))
+  structure(
+    class = "summary.pcgpu_stability",
+    list(
+      lines = stability_lines(object),
+      by_strength = by_strength,
+      fit = c(
+        both = sum(kept & in_fit),
+        average = sum(kept & !in_fit),
+        fit = nrow(table_of_fit(object)) - sum(kept & in_fit)
+      ),
+      valid = c(valid = object$valid, replicates = object$replicates),
+      seed = object$seed
+    )
+  )
 }
 
 #' @exportS3Method print summary.pcgpu_stability
@@ -119,9 +167,16 @@ print.summary.pcgpu_stability <- function(x, ...) {
   say_lines(x$lines)
   say_lines(sprintf(
     "Kept edges: %s also in the graph of all rows, %s not; %s only in that graph",
-    counted(x$fit[["both"]], "is", "are"), counted(x$fit[["average"]], "is", "are"), counted(x$fit[["fit"]], "edge is", "edges are")
+    counted(x$fit[["both"]], "is", "are"),
+    counted(x$fit[["average"]], "is", "are"),
+    counted(x$fit[["fit"]], "edge is", "edges are")
   ))
-  say_lines(sprintf("%s of %s samples have a valid graph; seed %.0f", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
+  say_lines(sprintf(
+    "%s of %s samples have a valid graph; seed %.0f",
+    in_words(x$valid[["valid"]]),
+    in_words(x$valid[["replicates"]]),
+    x$seed
+  ))
   cat("Pairs by strength:\n")
   print(x$by_strength)
   invisible(x)
@@ -136,7 +191,11 @@ plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL,
   }
   check_dots(list(...), if (which == "graph") c(of_graph, base_takes) else graphical_takes, "plot.pcgpu_stability")
   check_object(x)
-  if (which == "graph") plot_average(x, main, ...) else plot_strength(x, main, ...)
+  if (which == "graph") {
+    plot_average(x, main, ...)
+  } else {
+    plot_strength(x, main, ...)
+  }
   invisible(x)
 }
 
@@ -149,39 +208,102 @@ plot_strength <- function(x, main, ...) {
   on.exit(graphics::par(old))
   rank <- seq_len(nrow(frame))
   colour <- ifelse(frame$kept, node_look$border, "#A9B4BF")
-  # Most of many pairs are adjacent in few samples only. The ranks are on a log scale, so that the first pairs have room.
+  # Most of many pairs are adjacent in few samples only. The ranks are on a log scale, so that the first pairs have
+  # room.
   many <- nrow(frame) > 200L
-  draw_with(graphics::plot, list(
-    x = rank, y = frame$strength, type = "n", log = if (many) "x" else "", xlim = c(if (many) 1 else min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1),
-    xlab = "Pairs by strength", ylab = sprintf("Share of %s samples", in_words(x$replicates)), las = 1
-  ), list(...))
-  if (!is.null(main)) graphics::title(main = main, line = 3.2)
+  draw_with(
+    graphics::plot,
+    list(
+      x = rank,
+      y = frame$strength,
+      type = "n",
+      log = if (many) "x" else "",
+      xlim = c(if (many) 1 else min(0.5, nrow(frame)), nrow(frame) + 0.5),
+      ylim = c(0, 1),
+      xlab = "Pairs by strength",
+      ylab = sprintf("Share of %s samples", in_words(x$replicates)),
+      las = 1
+    ),
+    list(...)
+  )
+  if (!is.null(main)) {
+    graphics::title(main = main, line = 3.2)
+  }
   graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
   in_fit <- frame$fit != ""
   graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (many) 0.5 else 0.8, col = colour)
   # The legend is above the plot, so that it hides no pairs.
   usr <- graphics::par("usr")
-  graphics::legend(if (many) 10^usr[1L] else usr[1L], usr[4L],
+  graphics::legend(
+    if (many) 10^usr[1L] else usr[1L],
+    usr[4L],
     legend = c(
-      sprintf("kept (%s)", in_words(sum(frame$kept))), "not kept", "in the graph of all rows   ", "not in it",
+      sprintf("kept (%s)", in_words(sum(frame$kept))),
+      "not kept",
+      "in the graph of all rows   ",
+      "not in it",
       sprintf("%s %s", if (x$threshold$strict) "kept above" else "kept from", format(x$threshold$value, digits = 3L))
     ),
-    pch = c(15, 15, 19, 1, NA), lty = c(NA, NA, NA, NA, 2), col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B"), bty = "n", cex = 0.8,
-    ncol = 3, yjust = 0, xpd = NA, seg.len = 1
+    pch = c(15, 15, 19, 1, NA),
+    lty = c(NA, NA, NA, NA, 2),
+    col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B"),
+    bty = "n",
+    cex = 0.8,
+    ncol = 3,
+    yjust = 0,
+    xpd = NA,
+    seg.len = 1
   )
 }
 
-plot_average <- function(x, main, ..., labels = NULL, around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL,
-                         layout = "stress") {
+plot_average <- function(
+  x,
+  main,
+  ...,
+  labels = NULL,
+  around = NULL,
+  order = 1,
+  isolated = NULL,
+  components = NULL,
+  colour = NULL,
+  size = NULL,
+  layout = "stress"
+) {
   edges <- averaged_edges(x)
   # Strengths of edges as draw_base() passes them, by their ends.
-  strength <- function(from, to) edges$strength[match(paste(pmin(from, to), pmax(from, to)), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))]
-  asked <- asked_graph(averaged_lists(x), labels, list(
-    around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout
-  ))
+  strength <- function(from, to) {
+    edges$strength[match(
+      paste(pmin(from, to), pmax(from, to)),
+      paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
+    )]
+  }
+  asked <- asked_graph(
+    averaged_lists(x),
+    labels,
+    list(
+      around = around,
+      order = order,
+      isolated = isolated,
+      components = components,
+      colour = colour,
+      size = size,
+      layout = layout
+    )
+  )
   note <- if (!x$average$valid) average_note(x)
-  do.call(draw_base, c(
-    list(asked$listed, main, note, edge_width = function(from, to) 0.3 + 1.5 * strength(asked$nodes[from], asked$nodes[to]), wish = asked$wish, remark = asked$remark),
-    of_drawn_nodes(list(...), asked)
-  ), quote = TRUE)
+  do.call(
+    draw_base,
+    c(
+      list(
+        asked$listed,
+        main,
+        note,
+        edge_width = function(from, to) 0.3 + 1.5 * strength(asked$nodes[from], asked$nodes[to]),
+        wish = asked$wish,
+        remark = asked$remark
+      ),
+      of_drawn_nodes(list(...), asked)
+    ),
+    quote = TRUE
+  )
 }

@@ -1,7 +1,7 @@
 #' Rows in a sample of resampled searches
 #'
-#' Returns the rows that one of the samples of [stability()] or [cstar()] has drawn. [pc()] on these rows, with the same arguments, returns the graph that
-#' was counted.
+#' Returns the rows that one of the samples of [stability()] or [cstar()] has drawn. [pc()] on these rows, with the same
+#' arguments, returns the graph that was counted.
 #'
 #' @param x A result of [stability()] or [cstar()].
 #' @param replicate Number of the sample.
@@ -16,9 +16,10 @@
 #' table(stability_rows(found, 1))
 #' @export
 stability_rows <- function(x, replicate) {
-  check_given(list(x = missing(x), replicate = missing(replicate)), list(
-    x = "give a result of stability().", replicate = "give the number of a sample."
-  ))
+  check_given(
+    list(x = missing(x), replicate = missing(replicate)),
+    list(x = "give a result of stability().", replicate = "give the number of a sample.")
+  )
   if (!inherits(x, c("pcgpu_stability", "pcgpu_cstar"))) {
     abort_argument("x", x, "give a result of stability() or cstar().")
   }
@@ -30,8 +31,8 @@ stability_rows <- function(x, replicate) {
 
 #' Rows in a sample of an ensemble
 #'
-#' Returns the rows from which one of the selections of `select_features(ensemble = )` was made. `setdiff(seq_len(n), rows)` are the rows that it left
-#' out; models of the selected features can be tested on them.
+#' Returns the rows from which one of the selections of `select_features(ensemble = )` was made. `setdiff(seq_len(n),
+#' rows)` are the rows that it left out; models of the selected features can be tested on them.
 #'
 #' @param x A result of `select_features(ensemble = )`.
 #' @param replicate Number of the sample.
@@ -47,12 +48,16 @@ stability_rows <- function(x, replicate) {
 #' table(ensemble_rows(selected, 1))
 #' @export
 ensemble_rows <- function(x, replicate) {
-  check_given(list(x = missing(x), replicate = missing(replicate)), list(
-    x = "give a result of select_features(ensemble = ).", replicate = "give the number of a sample."
-  ))
+  check_given(
+    list(x = missing(x), replicate = missing(replicate)),
+    list(x = "give a result of select_features(ensemble = ).", replicate = "give the number of a sample.")
+  )
   check_object(x)
   if (!inherits(x, "pcgpu_selection") || is.null(x$ensemble)) {
-    abort_argument("x", x, "give a result of select_features(ensemble = ).",
+    abort_argument(
+      "x",
+      x,
+      "give a result of select_features(ensemble = ).",
       is = if (inherits(x, "pcgpu_selection")) "a selection without an ensemble" else describe(x)
     )
   }

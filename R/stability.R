@@ -1,28 +1,32 @@
 #' Which edges to trust: PC on resampled data
 #'
-#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which direction the edge points. It also returns
-#' the averaged graph, and does stability selection with its bound on false edges. All samples are one job: small searches run in parallel on all threads.
-#' No p x p matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
+#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which
+#' direction the edge points. It also returns the averaged graph, and does stability selection with its bound on false
+#' edges. All samples are one job: small searches run in parallel on all threads. No p x p matrix is kept for any of
+#' them, and memory grows only with the number of pairs that are adjacent at least once.
 #'
 #' # What is counted
 #'
-#' - **Strength** of a pair: the share of samples whose graph has the edge, whatever its marks (Friedman, Goldszmidt and Wyner 1999).
-#' - **Direction** of x -> y: among the samples with the edge, the share that has this arrow. An undirected edge counts one half in each direction, as in
-#'   `boot.strength()` of the package bnlearn for CPDAGs (`cpdag = TRUE`). A conflict, x <-> y (`solve.confl = TRUE` only), counts in the same way. The two
-#'   directions add up to 1.
+#' - **Strength** of a pair: the share of samples whose graph has the edge, whatever its marks (Friedman, Goldszmidt and
+#'   Wyner 1999).
+#' - **Direction** of x -> y: among the samples with the edge, the share that has this arrow. An undirected edge counts
+#'   one half in each direction, as in `boot.strength()` of the package bnlearn for CPDAGs (`cpdag = TRUE`). A conflict,
+#'   x <-> y (`solve.confl = TRUE` only), counts in the same way. The two directions add up to 1.
 #'
 #' The table also has the counts of the four kinds of edge.
 #'
 #' # The averaged graph
 #'
-#' [averaged_cpdag()] returns the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the samples with this edge: an arrow,
-#' no direction, or a conflict (ties count as no direction). This majority graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background
-#' knowledge, if it cannot be extended to a DAG without further v-structures).
+#' [averaged_cpdag()] returns the edges whose strength reaches a threshold. Each edge has the mark that it has in most
+#' of the samples with this edge: an arrow, no direction, or a conflict (ties count as no direction). This majority
+#' graph need not be a CPDAG. `print()` and `plot()` say if it is not (with background knowledge, if it cannot be
+#' extended to a DAG without further v-structures).
 #'
-#' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or 1, with a share t of zeros. Take the t
-#' whose distribution is closest (in L1) to that of the observed strengths. Edges are kept if their strength is *above* the t-quantile of the strengths of all
-#' pairs. Since distribution functions increase, this t is their value at one half. The threshold is therefore the largest strength that is at most one half.
-#' If `threshold` is a number, edges are kept if their strength is at least that number.
+#' The default threshold is that of Scutari and Nagarajan (2013). Consider distributions of strengths that are all 0 or
+#' 1, with a share t of zeros. Take the t whose distribution is closest (in L1) to that of the observed strengths. Edges
+#' are kept if their strength is *above* the t-quantile of the strengths of all pairs. Since distribution functions
+#' increase, this t is their value at one half. The threshold is therefore the largest strength that is at most one
+#' half. If `threshold` is a number, edges are kept if their strength is at least that number.
 #'
 #' # Stability selection
 #'
@@ -35,38 +39,45 @@
 #'
 #' # Samples
 #'
-#' The rows of a sample depend only on `seed` and the number of the sample, so `numCores`, `device` and `cluster` do not change any count. [stability_rows()]
-#' returns them. The graph of a sample is that of `pc()` with the same arguments on these rows, except that
-#' - a numeric column that is constant in the rows is uncorrelated with all others (and thus has no edge), where [suff_gauss()] would refuse it;
+#' The rows of a sample depend only on `seed` and the number of the sample, so `numCores`, `device` and `cluster` do not
+#' change any count. [stability_rows()] returns them. The graph of a sample is that of `pc()` with the same arguments on
+#' these rows, except that
+#' - a numeric column that is constant in the rows is uncorrelated with all others (and thus has no edge), where
+#'   [suff_gauss()] would refuse it;
 #' - factors keep levels that do not occur in the rows, so degrees of freedom are those of all declared levels;
-#' - `u2pd = "rand"` and `"retry"` draw from the sample's own random numbers (and for `fit` from numbers that depend on the seed).
+#' - `u2pd = "rand"` and `"retry"` draw from the sample's own random numbers (and for `fit` from numbers that depend on
+#'   the seed).
 #'
-#' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables than distinct rows are singular; tests
-#' treat them as `pc()` does. Repeated rows also make tests more sensitive to weak edges than the same number of distinct rows: the rate of false edges at the
-#' same `alpha` about doubles. Subsamples do not have this effect. Nearest-neighbour tests, for which the distances of repeated rows would be 0, accept
-#' subsamples only.
+#' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables
+#' than distinct rows are singular; tests treat them as `pc()` does. Repeated rows also make tests more sensitive to
+#' weak edges than the same number of distinct rows: the rate of false edges at the same `alpha` about doubles.
+#' Subsamples do not have this effect. Nearest-neighbour tests, for which the distances of repeated rows would be 0,
+#' accept subsamples only.
 #'
-#' Tests that are R functions run one after the other, or on the workers of a `cluster`. A test that draws random numbers uses a stream determined by the seed,
-#' the sample, and the variables and set of the test.
+#' Tests that are R functions run one after the other, or on the workers of a `cluster`. A test that draws random
+#' numbers uses a stream determined by the seed, the sample, and the variables and set of the test.
 #'
-#' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or
-#'   `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the data: the result of `suff_gauss(keep = "data")`, [suff_discrete()] or
-#'   [suff_knn()], or a list for an R function of your own. In such a list, all matrices and data frames with a common number of rows are taken as the data,
-#'   and so is `n` if it is that number.
+#' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`,
+#'   `SummarizedExperiment` or `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the data: the
+#'   result of `suff_gauss(keep = "data")`, [suff_discrete()] or [suff_knn()], or a list for an R function of your own.
+#'   In such a list, all matrices and data frames with a common number of rows are taken as the data, and so is `n` if
+#'   it is that number.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
-#' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`,
-#'   `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`, `forbidden`, `required`, `context.all`, `context.tier`, `na`.
+#' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
+#'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
+#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`.
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
-#' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down) for subsamples.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that `set.seed()` makes a run
-#'   reproducible.
-#' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the expected number of false edges. Not both;
-#'   [averaged_cpdag()] can apply others later. If no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the
-#'   reason.
+#' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
+#'   for subsamples.
+#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
+#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
+#'   expected number of false edges. Not both; [averaged_cpdag()] can apply others later. If no threshold has such a
+#'   bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the reason.
 #' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as
-#'   `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data. Samples then run one after the other (or on a
-#'   `cluster`).
+#'   `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data. Samples
+#'   then run one after the other (or on a `cluster`).
 #' @param cluster Workers among which the samples are divided, as in [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].
@@ -97,11 +108,14 @@
 #' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of
 #'   features.
 #' @references
-#' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach. *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
+#' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach.
+#' *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
 #'
-#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B*
+#' 72(4), 417-473.
 #'
-#' M. Scutari and R. Nagarajan (2013). Identifying significant edges in graphical models of molecular networks. *Artificial Intelligence in Medicine* 57(3), 207-217.
+#' M. Scutari and R. Nagarajan (2013). Identifying significant edges in graphical models of molecular networks.
+#' *Artificial Intelligence in Medicine* 57(3), 207-217.
 #' @examples
 #' set.seed(1)
 #' n <- 200
@@ -123,14 +137,35 @@
 #' )
 #' half
 #' @export
-stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bootstrap", "subsample"), size = NULL, seed = NULL,
-                      threshold = NULL, false_edges = NULL, make = NULL, cluster = NULL, device = "auto", numCores, progress = NULL,
-                      control = pc_control()) {
+stability <- function(
+  data,
+  indepTest,
+  alpha,
+  ...,
+  replicates = 100,
+  how = c("bootstrap", "subsample"),
+  size = NULL,
+  seed = NULL,
+  threshold = NULL,
+  false_edges = NULL,
+  make = NULL,
+  cluster = NULL,
+  device = "auto",
+  numCores,
+  progress = NULL,
+  control = pc_control()
+) {
   call <- match.call()
-  check_given(list(data = missing(data), alpha = missing(alpha)), list(
-    data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
-  ))
-  passed <- check_passed(c(list(...), cluster = list(cluster)[!is.null(cluster)]), control, "stability", c("cluster", knowledge_arguments, "na"))
+  check_given(
+    list(data = missing(data), alpha = missing(alpha)),
+    list(data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01.")
+  )
+  passed <- check_passed(
+    c(list(...), cluster = list(cluster)[!is.null(cluster)]),
+    control,
+    "stability",
+    c("cluster", knowledge_arguments, "na")
+  )
   given <- passed$given
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
@@ -140,12 +175,16 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
     given <- c(given, rule_of_data(names(given), given$u2pd %||% "relaxed"))
   }
   source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
-  if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
+  if (is.null(given$labels) && is.null(given$p)) {
+    given$labels <- source$labels
+  }
   resampled <- check_resampling(how, size, seed, source, replicates)
   wanted <- check_wanted(threshold, false_edges, resampled)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   workers <- if (!is.null(control$cluster)) worker_source(control$cluster)
-  if (is.null(workers)) device <- check_device(device)
+  if (is.null(workers)) {
+    device <- check_device(device)
+  }
   fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
   problem <- resampling_problem(source, alpha, given, control, fit, threads)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
@@ -158,14 +197,36 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   }
   bar$close()
   tell_lost(found$lost)
-  attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
+  attr(call, "pcgpu") <- c(
+    list(device = found$device),
+    work_of(found$team, found$device),
+    list(version = package_version())
+  )
   counts <- data.frame(found[c("x", "y", "forward", "backward", "undirected", "bidirected")])
-  result <- structure(class = "pcgpu_stability", list(
-    counts = counts, fit = fit, labels = problem$labels, replicates = resampled$replicates, how = how, size = resampled$size, n = source$n,
-    seed = resampled$seed, alpha = problem$options$alpha, test = test_name(source$indepTest), q = sum(counts[3:6]) / replicates - found$kept,
-    tested = found$tested, valid = found$valid, constants = found$constants, knowledge = !is.null(problem$options$knowledge),
-    threshold = NULL, average = NULL, device = found$device, call = call
-  ))
+  result <- structure(
+    class = "pcgpu_stability",
+    list(
+      counts = counts,
+      fit = fit,
+      labels = problem$labels,
+      replicates = resampled$replicates,
+      how = how,
+      size = resampled$size,
+      n = source$n,
+      seed = resampled$seed,
+      alpha = problem$options$alpha,
+      test = test_name(source$indepTest),
+      q = sum(counts[3:6]) / replicates - found$kept,
+      tested = found$tested,
+      valid = found$valid,
+      constants = found$constants,
+      knowledge = !is.null(problem$options$knowledge),
+      threshold = NULL,
+      average = NULL,
+      device = found$device,
+      call = call
+    )
+  )
   with_average(result, wanted, refuse = FALSE)
 }
 
@@ -175,8 +236,8 @@ most_whole_fit <- 1000L
 # Arguments of pc() that are arguments of stability() itself, or make no sense for many searches.
 own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
 
-# Checks the further arguments that stability() or a similar function `of` received: those of pc(), and those of pc_control() named in `controlled`. Returns
-# list(given, control).
+# Checks the further arguments that stability() or a similar function `of` received: those of pc(), and those of
+# pc_control() named in `controlled`. Returns list(given, control).
 check_passed <- function(dots, control, of, controlled) {
   check_dots(dots, c(setdiff(names(formals(pc)), own_of_stability), controlled), of)
   is_control <- names(dots) %in% controlled
@@ -188,8 +249,14 @@ check_resampling <- function(how, size, seed, source, replicates) {
   replace <- how == "bootstrap"
   n <- source$n
   if (replace && !is.null(knn_test(source$indepTest))) {
-    abort_argument("how", how, "give how = \"subsample\".",
-      is = paste0(dQuote(how, FALSE), ", but nearest-neighbour tests mistake repeated rows, whose distance is 0, for dependence")
+    abort_argument(
+      "how",
+      how,
+      "give how = \"subsample\".",
+      is = paste0(
+        dQuote(how, FALSE),
+        ", but nearest-neighbour tests mistake repeated rows, whose distance is 0, for dependence"
+      )
     )
   }
   size <- if (is.null(size)) {
@@ -198,18 +265,27 @@ check_resampling <- function(how, size, seed, source, replicates) {
     check_whole(size, "size", 2, if (replace) n else n - 1)
   }
   if (size < 4 && is_gauss_test(source$indepTest)) {
-    abort_argument("size", size, "give a larger `size`, or data with more rows.",
+    abort_argument(
+      "size",
+      size,
+      "give a larger `size`, or data with more rows.",
       is = sprintf("%d of %d rows, but a test of correlation needs at least 4 observations", size, n)
     )
   }
   list(
-    seed = as.double(check_seed(seed)), size = as.integer(size), replace = replace, n = n, first = 0L, replicates = as.integer(replicates),
+    seed = as.double(check_seed(seed)),
+    size = as.integer(size),
+    replace = replace,
+    n = n,
+    first = 0L,
+    replicates = as.integer(replicates),
     # Meinshausen and Buehlmann's bound holds only for such samples.
     halves = !replace && size == n %/% 2L
   )
 }
 
-# Runs pc() on all rows. Random numbers that it draws depend on the seed, too. The call in the result does not contain the data.
+# Runs pc() on all rows. Random numbers that it draws depend on the seed, too. The call in the result does not contain
+# the data.
 fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
   restore <- random_state()
   on.exit(restore())
@@ -226,31 +302,42 @@ fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
     control_given(control)[intersect(names(control_given(control)), knowledge_arguments)],
     if (isTRUE(source$p > most_whole_fit)) list(result = "compact")
   )
-  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE, control = known))
-  if (isTRUE(attr(threads, "named"))) arguments$numCores <- as.integer(threads)
+  arguments <- c(
+    list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha),
+    given,
+    list(device = device, progress = FALSE, control = known)
+  )
+  if (isTRUE(attr(threads, "named"))) {
+    arguments$numCores <- as.integer(threads)
+  }
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
 }
 
-# Returns the arguments of each sample's search as Rust expects them. pc() has already checked them and given its warnings, in fit_all_rows().
+# Returns the arguments of each sample's search as Rust expects them. pc() has already checked them and given its
+# warnings, in fit_all_rows().
 resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
   given$labels <- NULL
   given <- c(given, list(alpha = alpha, suffStat = source$whole(), labels = labels))
   defaults <- formals(pc)[setdiff(names(formals(pc)), c(names(given), own_of_stability, "p"))]
   given <- c(given, lapply(defaults, eval))
-  suppressMessages(suppressWarnings(
-    {
-      asked <- pc_options(given, control)
-      test <- replicate_test(source, labels, asked$options$alpha, threads)
-    },
-    classes = "pcgpu_warning"
-  ), classes = "pcgpu_message")
+  suppressMessages(
+    suppressWarnings(
+      {
+        asked <- pc_options(given, control)
+        test <- replicate_test(source, labels, asked$options$alpha, threads)
+      },
+      classes = "pcgpu_warning"
+    ),
+    classes = "pcgpu_message"
+  )
   asked$orient <- with_bound(asked$orient, test)
   c(asked, list(test = test, labels = labels, world = world_of(source$given)))
 }
 
-# Counts the edges of the samples from `resampled$first` on, on this machine. `gpu`: chooses the GPU of this process if there are several processes.
+# Counts the edges of the samples from `resampled$first` on, on this machine. `gpu`: chooses the GPU of this process if
+# there are several processes.
 count_edges <- function(problem, resampled, device, threads, report = NULL, gpu = identity) {
   test <- problem$test
   each <- test$kind == "each"

@@ -1,10 +1,11 @@
 #' Sufficient statistic for discrete data
 #'
-#' Checks the data and codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and [chi2CItest()].
+#' Checks the data and codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and
+#' [chi2CItest()].
 #'
-#' A factor keeps all levels that it declares. Levels that do not occur increase the degrees of freedom, as in pcalg and bnlearn; remove them
-#' with [droplevels()] if you do not want this. The levels of logical, character and whole-number columns are the values that occur, in
-#' ascending order. `NA` and `NaN` are missing values.
+#' A factor keeps all levels that it declares. Levels that do not occur increase the degrees of freedom, as in pcalg and
+#' bnlearn; remove them with [droplevels()] if you do not want this. The levels of logical, character and whole-number
+#' columns are the values that occur, in ascending order. `NA` and `NaN` are missing values.
 #'
 #' @param x Observations in rows, variables in columns. One of:
 #'   - a data frame or matrix of factors, logicals, characters or whole numbers (also bit64's `integer64`); [cut()] other numbers into classes
@@ -14,8 +15,9 @@
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
 #'   - a sparse matrix, a `DelayedMatrix` or a `big.matrix`, which is read one block of columns at a time, or a [pcgpu_file()]. The codes are
 #'     an ordinary matrix in R.
-#' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"`, where each test omits the observations that lack one of
-#'   its variables. NaN is missing, also in factors of numbers and in tables. A level made by [addNA()] is an ordinary level.
+#' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"`, where each test omits the
+#'   observations that lack one of its variables. NaN is missing, also in factors of numbers and in tables. A level made
+#'   by [addNA()] is an ordinary level.
 #' @param adaptDF Should empty cells lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
 #' @return A list of
 #' \describe{
@@ -44,35 +46,45 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   adaptDF <- check_flag(adaptDF, "adaptDF")
   is_table <- inherits(x, c("table", "ftable"))
   x <- read_data(x, "x", counts = TRUE, all = FALSE)
-  if (is.function(x)) x <- in_memory(x, "x")
+  if (is.function(x)) {
+    x <- in_memory(x, "x")
+  }
   by_blocks <- !is.null(row_source(x))
   if (!by_blocks && !is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
     abort_argument("x", x, "use a data frame or matrix with observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
-  if (!is_table) warn_text(x)
+  if (!is_table) {
+    warn_text(x)
+  }
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("x", x, "it must have at least one row and two columns.")
   }
   coded <- if (by_blocks) code_blocks(x) else code_columns(x)
   missing <- coded$missing
   if (na == "error" && any(missing)) {
-    abort_argument("x", x, paste(
-      "drop these rows, impute the values, or use na = \"pairwise\"",
-      "(each test omits the rows that lack one of its variables)."
-    ), has = paste("missing values in", column_names(coded$dm, missing)))
+    abort_argument(
+      "x",
+      x,
+      paste(
+        "drop these rows, impute the values, or use na = \"pairwise\"",
+        "(each test omits the rows that lack one of its variables)."
+      ),
+      has = paste("missing values in", column_names(coded$dm, missing))
+    )
   }
   many <- lengths(coded$levels) > 65535L
   if (any(many)) {
-    abort_argument("x", x, sprintf("merge levels, or drop %s.", it_or_them(many)),
+    abort_argument(
+      "x",
+      x,
+      sprintf("merge levels, or drop %s.", it_or_them(many)),
       has = paste("more than 65535 levels in", column_names(coded$dm, many))
     )
   }
   warn_constant(coded$constant, coded$dm)
   # A constant has one level; declaring two keeps the degrees of freedom above 0.
-  list(
-    dm = coded$dm, nlev = pmax(unname(lengths(coded$levels)), 2L), adaptDF = adaptDF, levels = coded$levels, na = na
-  )
+  list(dm = coded$dm, nlev = pmax(unname(lengths(coded$levels)), 2L), adaptDF = adaptDF, levels = coded$levels, na = na)
 }
 
 code_columns <- function(x) code_numbers(x) %||% code_factors(x)
@@ -91,17 +103,24 @@ code_blocks <- function(x) {
   dm <- matrix(0L, nrow(x), ncol(x), dimnames = if (!is.null(names)) list(NULL, names))
   levels <- list()
   missing <- constant <- logical()
-  each_block(x, "columns", NULL, function(block, row, column) {
-    coded <- code_columns(block)
-    dm[, column + seq_len(ncol(block))] <<- coded$dm
-    levels <<- c(levels, unname(coded$levels))
-    missing <<- c(missing, unname(coded$missing))
-    constant <<- c(constant, unname(coded$constant))
-  }, logical = TRUE)
+  each_block(
+    x,
+    "columns",
+    NULL,
+    function(block, row, column) {
+      coded <- code_columns(block)
+      dm[, column + seq_len(ncol(block))] <<- coded$dm
+      levels <<- c(levels, unname(coded$levels))
+      missing <<- c(missing, unname(coded$missing))
+      constant <<- c(constant, unname(coded$constant))
+    },
+    logical = TRUE
+  )
   list(dm = dm, levels = stats::setNames(levels, names), missing = missing, constant = constant)
 }
 
-# Returns list(dm, levels, missing, constant) if all columns are factors or plain whole numbers that are not far apart, else NULL.
+# Returns list(dm, levels, missing, constant) if all columns are factors or plain whole numbers that are not far apart,
+# else NULL.
 code_numbers <- function(x) {
   is_plain <- function(column) is.numeric(column) && !is.object(column) && is.null(dim(column))
   is_coded <- function(column) is.factor(column) && is.integer(unclass(column)) && is.null(dim(column))
@@ -111,12 +130,24 @@ code_numbers <- function(x) {
     return(NULL)
   }
   names <- if (any(factors)) names(x) else variable_names(x)
-  found <- check_rust(rust_codes(as_columns(x), nrow(x), factors, names, engine_list(new_device("cpu"), resolve_threads())))
+  found <- check_rust(rust_codes(
+    as_columns(x),
+    nrow(x),
+    factors,
+    names,
+    engine_list(new_device("cpu"), resolve_threads())
+  ))
   if (any(vapply(found$values, is.null, NA))) {
     return(NULL)
   }
   levels <- lapply(seq_along(factors), function(j) {
-    column <- if (table) .subset2(x, j) else if (is.integer(x)) 0L else 0
+    column <- if (table) {
+      .subset2(x, j)
+    } else if (is.integer(x)) {
+      0L
+    } else {
+      0
+    }
     values <- found$values[[j]]
     levels(if (factors[j]) column else exact_factor(if (is.integer(column)) as.integer(values) else values))
   })
@@ -131,7 +162,10 @@ code_factors <- function(x) {
   }
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
-    abort_argument("x", x, sprintf("convert %1$s to factors, for instance with cut(), or drop %1$s.", it_or_them(!discrete)),
+    abort_argument(
+      "x",
+      x,
+      sprintf("convert %1$s to factors, for instance with cut(), or drop %1$s.", it_or_them(!discrete)),
       has = paste("values other than factors, logicals, text and whole numbers in", column_names(x, !discrete))
     )
   }
@@ -141,7 +175,8 @@ code_factors <- function(x) {
   list(dm = dm, levels = lapply(factors, levels), missing = vapply(x, anyNA, NA), constant = constant_columns(dm))
 }
 
-# Returns the column names that as.data.frame() would give a matrix, NULL for a matrix without names. A data frame keeps its own.
+# Returns the column names that as.data.frame() would give a matrix, NULL for a matrix without names. A data frame keeps
+# its own.
 variable_names <- function(x) {
   names <- colnames(x)
   if (is.null(names) || is.data.frame(x)) {
@@ -161,14 +196,22 @@ constant_columns <- function(m) {
 
 warn_constant <- function(constant, x, so = NULL) {
   if (any(constant)) {
-    warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edges"
-    ), columns = unname(which(constant)))
+    warn(
+      "constant",
+      paste0(
+        "constant in ",
+        column_names(x, constant),
+        ": ",
+        so %||% "a constant is independent of everything and has no edges"
+      ),
+      columns = unname(which(constant))
+    )
   }
 }
 
-# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), in the form that Rust reads.
-# Rust checks, in the pass that reads them, that codes are whole, begin with 0 and do not exceed the number of levels.
+# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), in the form that
+# Rust reads. Rust checks, in the pass that reads them, that codes are whole, begin with 0 and do not exceed the number
+# of levels.
 
 # statistic: "G2" or "X2". rule: the package whose rules for few samples and empty cells apply, see the core's `Rule`.
 discrete_tests <- list(
@@ -180,7 +223,12 @@ discrete_tests <- list(
 check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
   if (ncol(dm) != length(labels)) {
-    abort_argument("suffStat$dm", dm, "use the data of exactly these variables.", needs = column_for_each(length(labels), ncol(dm)))
+    abort_argument(
+      "suffStat$dm",
+      dm,
+      "use the data of exactly these variables.",
+      needs = column_for_each(length(labels), ncol(dm))
+    )
   }
   check_own_names(colnames(dm), labels, "suffStat$dm")
   check_against(names(suffStat$nlev), colnames(dm), "suffStat$nlev", "suffStat$dm", tell = FALSE)
@@ -202,14 +250,22 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   na <- identical(suffStat$na, "pairwise")
   codes <- look_at_codes(dm, test$name == "binCItest", threads)
   if (!na && codes$missing) {
-    abort_argument("suffStat$dm", dm, paste(
-      "drop these rows, impute the values, or set suffStat$na = \"pairwise\"",
-      "(each test omits the rows that lack one of its variables)."
-    ), has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
+    abort_argument(
+      "suffStat$dm",
+      dm,
+      paste(
+        "drop these rows, impute the values, or set suffStat$na = \"pairwise\"",
+        "(each test omits the rows that lack one of its variables)."
+      ),
+      has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0))
+    )
   }
   if (test$name == "binCItest") {
     if (!codes$are_binary) {
-      abort_argument("suffStat$dm", dm, "code the values as 0 and 1, or use disCItest.",
+      abort_argument(
+        "suffStat$dm",
+        dm,
+        "code the values as 0 and 1, or use disCItest.",
         is = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
         pcalg = "'dm' must be binary, i.e. with values in {0,1}"
       )
@@ -218,7 +274,13 @@ discrete_for_rust <- function(suffStat, dm, at, test, threads = 1L) {
   }
   c(
     list(
-      kind = "discrete", dm = dm, p = ncol(dm), nlev = nlev, zero_elsewhere = zero_elsewhere, adapt = adapt, na = na
+      kind = "discrete",
+      dm = dm,
+      p = ncol(dm),
+      nlev = nlev,
+      zero_elsewhere = zero_elsewhere,
+      adapt = adapt,
+      na = na
     ),
     test[c("statistic", "rule")]
   )
@@ -237,7 +299,8 @@ look_at_codes <- function(dm, binary, threads) {
 # Returns dm as a matrix of numbers or logicals.
 check_dm <- function(suffStat, test) {
   want <- sprintf(
-    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE)", test$name
+    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE)",
+    test$name
   )
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$dm)) {
     abort_argument("suffStat", suffStat, paste0(want, ", which suff_discrete(x) makes from a data frame x."))
@@ -246,7 +309,10 @@ check_dm <- function(suffStat, test) {
   if (is.data.frame(dm)) {
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
-      abort_argument("suffStat$dm", dm, "code the levels with suff_discrete(<this data frame>).",
+      abort_argument(
+        "suffStat$dm",
+        dm,
+        "code the levels with suff_discrete(<this data frame>).",
         is = paste("not numeric in", column_names(dm, !coded))
       )
     }
@@ -271,7 +337,10 @@ check_nlev <- function(nlev, p, test) {
   }
   # binCItest ignores nlev.
   if (test$name == "disCItest" && any(nlev < 2)) {
-    abort_argument("suffStat$nlev", nlev, "drop the columns with one level, or set their number of levels to 2.",
+    abort_argument(
+      "suffStat$nlev",
+      nlev,
+      "drop the columns with one level, or set their number of levels to 2.",
       is = sprintf("%s for column %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
       pcalg = "Each variable, i.e., column of 'dm', must have at least two different values"
     )
@@ -281,15 +350,23 @@ check_nlev <- function(nlev, p, test) {
 
 # Runs one test. Gives pcalg's own warning if there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
-  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "pass the result of suff_discrete()."))
+  if (missing(suffStat)) {
+    check_given(list(suffStat = TRUE), list(suffStat = "pass the result of suff_discrete()."))
+  }
   dm <- check_dm(suffStat, test)
   # Sorted by number, as in a search, because the order of summation shows in the last digit.
   at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))
   found <- check_rust(rust_discrete_test(discrete_for_rust(suffStat, dm, at, test)))
   if (found$too_few && test$rule == "pcalg") {
-    warn("too_few", sprintf(
-      "n=%.0f is too small (n < n.min = %.0f ) for G^2 test (=> treated as independence)", found$n, 10 * found$full_df
-    ), count = 1)
+    warn(
+      "too_few",
+      sprintf(
+        "n=%.0f is too small (n < n.min = %.0f ) for G^2 test (=> treated as independence)",
+        found$n,
+        10 * found$full_df
+      ),
+      count = 1
+    )
   }
   found$p
 }

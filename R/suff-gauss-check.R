@@ -1,5 +1,6 @@
-# The sufficient statistic of gaussCItest(): list(C = <correlation matrix>, n = <sample size>) or kept data (suff-gauss-large.R). It is checked before any
-# work, because most mistakes would otherwise show as a wrong graph instead of an error.
+# The sufficient statistic of gaussCItest(): list(C = <correlation matrix>, n = <sample size>) or kept data
+# (suff-gauss-large.R). It is checked before any work, because most mistakes would otherwise show as a wrong graph
+# instead of an error.
 
 # With at most this many variables, the values of C are checked before a search begins.
 most_checked_first <- 999L
@@ -13,7 +14,11 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
     check_suff_list(suffStat)
     of <- list(C = check_cor_matrix(suffStat$C, length(labels)))
     check_matrix_names(of$C, labels, "suffStat$C")
-    if (later && length(labels) > most_checked_first) of$unchecked <- TRUE else of$undefined <- check_cor_values(of$C, threads)
+    if (later && length(labels) > most_checked_first) {
+      of$unchecked <- TRUE
+    } else {
+      of$undefined <- check_cor_values(of$C, threads)
+    }
   }
   n <- plain_integer64(suffStat$n, "suffStat$n")
   hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
@@ -24,24 +29,35 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
 check_suff_list <- function(suffStat) {
   if (is.data.frame(suffStat) || length(dim(suffStat)) == 2L) {
     square <- nrow(suffStat) == ncol(suffStat) && !is.data.frame(suffStat)
-    abort_argument("suffStat", suffStat, if (square) {
-      "gaussCItest needs suffStat = list(C = <this matrix>, n = <number of observations>)."
-    } else {
-      paste(
-        "gaussCItest needs correlations instead of data,",
-        "such as suff_gauss(x) or list(C = cor(x), n = nrow(x))."
-      )
-    })
+    abort_argument(
+      "suffStat",
+      suffStat,
+      if (square) {
+        "gaussCItest needs suffStat = list(C = <this matrix>, n = <number of observations>)."
+      } else {
+        paste(
+          "gaussCItest needs correlations instead of data,",
+          "such as suff_gauss(x) or list(C = cor(x), n = nrow(x))."
+        )
+      }
+    )
   }
   # pcalg accepts an environment, too.
   if (!(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$C)) {
-    abort_argument("suffStat", suffStat, paste(
-      "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
-      "for instance suff_gauss(x) or list(C = cor(x), n = nrow(x))."
-    ))
+    abort_argument(
+      "suffStat",
+      suffStat,
+      paste(
+        "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
+        "for instance suff_gauss(x) or list(C = cor(x), n = nrow(x))."
+      )
+    )
   }
   if (is.null(suffStat$n)) {
-    abort_argument("suffStat$n", NULL, "pass the number of observations behind C, for instance n = nrow(x).",
+    abort_argument(
+      "suffStat$n",
+      NULL,
+      "pass the number of observations behind C, for instance n = nrow(x).",
       is = "missing"
     )
   }
@@ -58,12 +74,19 @@ check_cor_matrix <- function(C, p) {
     abort_argument("suffStat$C", C, want)
   }
   if (nrow(C) != ncol(C)) {
-    abort_argument("suffStat$C", C, paste(
-      "it is not square and looks like data;", "use suff_gauss(x) or list(C = cor(x), n = nrow(x))."
-    ))
+    abort_argument(
+      "suffStat$C",
+      C,
+      paste("it is not square and looks like data;", "use suff_gauss(x) or list(C = cor(x), n = nrow(x)).")
+    )
   }
   if (nrow(C) != p) {
-    abort_argument("suffStat$C", C, "use the correlations of exactly these variables.", needs = column_for_each(p, ncol(C)))
+    abort_argument(
+      "suffStat$C",
+      C,
+      "use the correlations of exactly these variables.",
+      needs = column_for_each(p, ncol(C))
+    )
   }
   if (!is.double(C)) {
     storage.mode(C) <- "double"
@@ -71,8 +94,8 @@ check_cor_matrix <- function(C, p) {
   C
 }
 
-# Checks the values of C. Returns the number of pairs without a correlation, or NULL if there are none. NA is allowed, as in pcalg: its R function
-# treats it as 0, and in its C++ code `NAdelete` decides.
+# Checks the values of C. Returns the number of pairs without a correlation, or NULL if there are none. NA is allowed,
+# as in pcalg: its R function treats it as 0, and in its C++ code `NAdelete` decides.
 check_cor_values <- function(C, threads) {
   # One pass over the matrix nearly always finds it correct; only otherwise do we look for the mistake.
   seen <- rust_is_correlation(C, nrow(C), as.integer(threads))
@@ -82,8 +105,16 @@ check_cor_values <- function(C, threads) {
   d <- diag(C)
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {
-    abort_argument("suffStat$C", C, "it looks like a covariance matrix; use cov2cor(C) or cor(x).",
-      is = sprintf("a matrix with %s instead of 1 on its diagonal, at [%d, %d]", format(d[off[1L]], digits = 15L), off[1L], off[1L])
+    abort_argument(
+      "suffStat$C",
+      C,
+      "it looks like a covariance matrix; use cov2cor(C) or cor(x).",
+      is = sprintf(
+        "a matrix with %s instead of 1 on its diagonal, at [%d, %d]",
+        format(d[off[1L]], digits = 15L),
+        off[1L],
+        off[1L]
+      )
     )
   }
   # min() and max() without na.rm do not copy the matrix; range() always does.
@@ -93,7 +124,9 @@ check_cor_values <- function(C, threads) {
   # If all values are NA, the range is Inf to -Inf.
   if (abs(worst) > 1 + 1e-8 && reach[1L] <= reach[2L]) {
     at <- which(C == worst, arr.ind = TRUE)[1L, ]
-    abort_argument("suffStat$C", C,
+    abort_argument(
+      "suffStat$C",
+      C,
       "correlations lie between -1 and 1; use cor(x), or cov2cor() of a covariance matrix.",
       is = sprintf("a matrix with %s at [%d, %d]", format(worst, digits = 15L), at[1L], at[2L])
     )
@@ -114,11 +147,18 @@ check_symmetric <- function(C) {
   apart <- apart | is.na(C) != is.na(other)
   if (any(apart)) {
     at <- which(apart, arr.ind = TRUE)[1L, ]
-    abort_argument("suffStat$C", C,
+    abort_argument(
+      "suffStat$C",
+      C,
       "use a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if the difference is just rounding.",
       is = sprintf(
-        "not symmetric: [%d, %d] is %s and [%d, %d] is %s", at[1L], at[2L], format(C[at[1L], at[2L]], digits = 15L),
-        at[2L], at[1L], format(C[at[2L], at[1L]], digits = 15L)
+        "not symmetric: [%d, %d] is %s and [%d, %d] is %s",
+        at[1L],
+        at[2L],
+        format(C[at[1L], at[2L]], digits = 15L),
+        at[2L],
+        at[1L],
+        format(C[at[2L], at[1L]], digits = 15L)
       )
     )
   }

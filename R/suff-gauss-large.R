@@ -6,13 +6,21 @@ check_for_moments <- function(use, method, keep, device) {
     abort_argument("keep", keep, "moments do not contain the data; use keep = \"correlations\", or pass the data.")
   }
   if (method != "pearson") {
-    abort_argument("method", method, paste(
-      "rank correlations need whole columns; use method = \"pearson\",",
-      "or write the data to a file with write_pcgpu_file() and pass the file."
-    ))
+    abort_argument(
+      "method",
+      method,
+      paste(
+        "rank correlations need whole columns; use method = \"pearson\",",
+        "or write the data to a file with write_pcgpu_file() and pass the file."
+      )
+    )
   }
   if (device$kind == "cuda") {
-    abort_argument("device", device_name(device), "data that are read in blocks are processed on the CPU; use device = \"cpu\" or \"auto\".")
+    abort_argument(
+      "device",
+      device_name(device),
+      "data that are read in blocks are processed on the CPU; use device = \"cpu\" or \"auto\"."
+    )
   }
 }
 
@@ -30,7 +38,9 @@ mend_of_blocks <- function(use) {
 
 # Returns list(C, n). moments: those accumulated in Rust, or a list of objects of class pcgpu_moments.
 suff_of_moments <- function(moments, names) {
-  if (is.list(moments)) check_moments(moments, "x")
+  if (is.list(moments)) {
+    check_moments(moments, "x")
+  }
   found <- check_rust(rust_moments_correlations(moments, names, engine_list(new_device("cpu"), resolve_threads())))
   x <- matrix(0, 0L, length(found$least), dimnames = if (!is.null(names)) list(NULL, names))
   check_usable(x, found$n)
@@ -67,10 +77,15 @@ refuse_function <- function(x) {
   x
 }
 
-# Returns the statistic of a file with centred columns. Such a file is what keep = "data" needs, whether it holds values or ranks.
+# Returns the statistic of a file with centred columns. Such a file is what keep = "data" needs, whether it holds values
+# or ranks.
 suff_of_centred <- function(x, method, keep, device, bar) {
   if (method != "pearson") {
-    abort_argument("method", method, "leave it out, because the file holds centred values or ranks, not the values themselves.")
+    abort_argument(
+      "method",
+      method,
+      "leave it out, because the file holds centred values or ranks, not the values themselves."
+    )
   }
   kept <- new_kept(x, nrow(x))
   check_usable(x, nrow(x))
@@ -83,8 +98,9 @@ suff_of_centred <- function(x, method, keep, device, bar) {
   list(C = C, n = nrow(x))
 }
 
-# The result of suff_gauss(keep = "data"): a list of `data`, an n x p matrix of centred columns or a file of it, and `n`. `x$C` computes the
-# correlations at its first use and keeps them in the environment `made`, which copies of the object share.
+# The result of suff_gauss(keep = "data"): a list of `data`, an n x p matrix of centred columns or a file of it, and
+# `n`. `x$C` computes the correlations at its first use and keeps them in the environment `made`, which copies of the
+# object share.
 
 new_kept <- function(data, n) {
   structure(list(data = data, n = n, made = new.env(parent = emptyenv())), class = "pcgpu_gauss_data")
@@ -92,12 +108,15 @@ new_kept <- function(data, n) {
 
 is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
 
-# Returns the correlations of some or all variables. Those of all variables equal suff_gauss(device = "cpu")$C to the last bit.
+# Returns the correlations of some or all variables. Those of all variables equal suff_gauss(device = "cpu")$C to the
+# last bit.
 correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = progress_reporter(progress)) {
   check_object(x)
   on.exit(bar$close())
   data <- check_kept_data(x$data)
-  if (!is.null(columns)) data <- data[, columns, drop = FALSE]
+  if (!is.null(columns)) {
+    data <- data[, columns, drop = FALSE]
+  }
   correlate(data, "all", "centred", new_device("cpu"), resolve_threads(), bar = bar)$C
 }
 
@@ -107,7 +126,12 @@ check_kept_data <- function(data, p = NCOL(data)) {
     abort_argument("suffStat$data", data, "make the sufficient statistic again with suff_gauss(keep = \"data\").")
   }
   if (ncol(data) != p) {
-    abort_argument("suffStat$data", data, "use the data of exactly these variables.", needs = column_for_each(p, ncol(data)))
+    abort_argument(
+      "suffStat$data",
+      data,
+      "use the data of exactly these variables.",
+      needs = column_for_each(p, ncol(data))
+    )
   }
   data
 }
@@ -120,7 +144,9 @@ check_kept_data <- function(data, p = NCOL(data)) {
   }
   check_object(x, "suffStat")
   made <- .subset2(x, "made")
-  if (is.null(made$C)) made$C <- correlations_of_kept(x, progress = NULL)
+  if (is.null(made$C)) {
+    made$C <- correlations_of_kept(x, progress = NULL)
+  }
   made$C
 }
 
@@ -131,7 +157,10 @@ check_kept_data <- function(data, p = NCOL(data)) {
 #' @exportS3Method "[[<-" pcgpu_gauss_data
 `[[<-.pcgpu_gauss_data` <- function(x, i, value) {
   if (!identical(i, "n")) {
-    abort_argument("suffStat", x, "make it again with suff_gauss(), or use list(C = , n = ).",
+    abort_argument(
+      "suffStat",
+      x,
+      "make it again with suff_gauss(), or use list(C = , n = ).",
       is = sprintf("an object that holds data, so its `%s` cannot be replaced", i)
     )
   }
@@ -154,7 +183,9 @@ check_kept_data <- function(data, p = NCOL(data)) {
 
 #' @exportS3Method "[<-" pcgpu_gauss_data
 `[<-.pcgpu_gauss_data` <- function(x, i, value) {
-  for (at in seq_along(i)) x[[i[[at]]]] <- value[[at]]
+  for (at in seq_along(i)) {
+    x[[i[[at]]]] <- value[[at]]
+  }
   x
 }
 
@@ -169,10 +200,14 @@ print.pcgpu_gauss_data <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_gauss_data")
   check_object(x)
   say_lines(sprintf(
-    "Gaussian data: %s observations of %s variables, centred (%s)", in_words(x$n), in_words(ncol(x$data)),
+    "Gaussian data: %s observations of %s variables, centred (%s)",
+    in_words(x$n),
+    in_words(ncol(x$data)),
     format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
-  if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
+  if (is_file(x$data)) {
+    cat(sprintf("in the file %s\n", x$data$path))
+  }
   say_lines("pc() computes the correlations on its device; $C computes them here.")
   invisible(x)
 }

@@ -1,18 +1,20 @@
 #' Moments of Gaussian data that are read in parts
 #'
-#' Reads data once, block by block, and keeps what correlations need: the number of rows, the means, and the central sums of squares and products.
-#' `c()` combines the moments of several sets of rows, for instance from several files or workers. [suff_gauss()] turns moments into a sufficient
-#' statistic.
+#' Reads data once, block by block, and keeps what correlations need: the number of rows, the means, and the central
+#' sums of squares and products. `c()` combines the moments of several sets of rows, for instance from several files or
+#' workers. [suff_gauss()] turns moments into a sufficient statistic.
 #'
-#' Blocks of 1,024 rows (2,048 with more than 512 variables) are centred by their own means and multiplied out. The update of Chan, Golub and
-#' LeVeque (1983) adds them to the earlier rows. It loses no digits if means are large compared with deviations: correlations equal those of
-#' [stats::cor()] to 1e-12. The blocks in which `x` returns its rows, and the number of threads, change no bit. The parts that `c()` combines, and their
-#' order, may change the last digits.
+#' Blocks of 1,024 rows (2,048 with more than 512 variables) are centred by their own means and multiplied out. The
+#' update of Chan, Golub and LeVeque (1983) adds them to the earlier rows. It loses no digits if means are large
+#' compared with deviations: correlations equal those of [stats::cor()] to 1e-12. The blocks in which `x` returns its
+#' rows, and the number of threads, change no bit. The parts that `c()` combines, and their order, may change the last
+#' digits.
 #'
-#' @param x Data with observations in rows: a function without arguments that returns the next rows, a matrix or data frame, at each call,
-#'   and `NULL` at the end; or any data that [suff_gauss()] accepts. Data that are not an R matrix are read one block at a time.
-#' @param use How to treat missing values: `"everything"` and `"all.obs"` give an error if there are any; `"complete.obs"` and
-#'   `"na.or.complete"` use the complete rows only.
+#' @param x Data with observations in rows: a function without arguments that returns the next rows, a matrix or data
+#'   frame, at each call, and `NULL` at the end; or any data that [suff_gauss()] accepts. Data that are not an R matrix
+#'   are read one block at a time.
+#' @param use How to treat missing values: `"everything"` and `"all.obs"` give an error if there are any;
+#'   `"complete.obs"` and `"na.or.complete"` use the complete rows only.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ...,recursive Objects of class `pcgpu_moments` for the same variables. `recursive` is not used.
 #' @return An object of class `pcgpu_moments`, a list that you can save and send to other processes:
@@ -24,8 +26,8 @@
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
 #' @references
-#' T. F. Chan, G. H. Golub and R. J. LeVeque (1983). Algorithms for computing the sample variance: analysis and recommendations.
-#' *The American Statistician* 37, 242-247.
+#' T. F. Chan, G. H. Golub and R. J. LeVeque (1983). Algorithms for computing the sample variance: analysis and
+#' recommendations. *The American Statistician* 37, 242-247.
 #' @seealso [suff_gauss()]
 #' @examples
 #' x <- as.matrix(iris[1:4])
@@ -78,7 +80,9 @@ run_blocks <- function(x, use, bar) {
   } else if (nrow(x) > 0L) {
     add(x, 0, 0)
   }
-  if (is.null(state)) check_usable(x, 0L)
+  if (is.null(state)) {
+    check_usable(x, 0L)
+  }
   list(state = state, names = names)
 }
 
@@ -106,7 +110,12 @@ check_moments <- function(parts, argument = "...") {
     }
     check_object(part, argument)
     if (length(part$mean) != length(parts[[1L]]$mean) || !identical(part$names, parts[[1L]]$names)) {
-      abort_argument(argument, part, "use moments of the same variables in the same order.", has = "moments of different variables")
+      abort_argument(
+        argument,
+        part,
+        "use moments of the same variables in the same order.",
+        has = "moments of different variables"
+      )
     }
   }
 }
@@ -116,7 +125,12 @@ print.pcgpu_moments <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_moments")
   check_object(x)
   left <- if (x$left_out > 0) sprintf(" (%s left out)", counted(x$left_out, "incomplete row"))
-  say_lines(sprintf("Moments of %s observations of %s variables%s", in_words(x$n), in_words(length(x$mean)), left %||% ""))
+  say_lines(sprintf(
+    "Moments of %s observations of %s variables%s",
+    in_words(x$n),
+    in_words(length(x$mean)),
+    left %||% ""
+  ))
   say_lines("Pass them to suff_gauss(); c() combines them with moments of other rows.")
   invisible(x)
 }

@@ -1,28 +1,33 @@
 #' Sufficient statistic for Gaussian data
 #'
-#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]. For many variables it can return an object that holds
-#' the data instead of their correlations.
+#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]. For many variables it can return an
+#' object that holds the data instead of their correlations.
 #'
 #' # Sparse, file-backed and streamed data
 #'
-#' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse. Sums and products are
-#'   computed from its entries, and means are subtracted at the end. Columns with entries in most rows are centred first, some rows at a time.
-#'   Pearson's and Spearman's correlations equal `cor()` to 1e-12. The matrix is made dense for Kendall's correlations, for pairwise correlations
-#'   of data with missing values, for a GPU that you name, and with `keep = "data"` without `file`.
-#' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** are read once, one block of rows at a
-#'   time. A function returns the next rows at each call, and `NULL` at the end. Other blocks have 100 MB, or `DelayedArray::getAutoBlockSize()`
-#'   bytes. Only Pearson's correlations are available, on the CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing
-#'   values. [gauss_moments()] reads the same data and also combines rows from several sources.
-#' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was written, to the last bit. Write the
-#'   other kinds of data to a file first for computations that need whole columns, such as rank and pairwise correlations.
+#' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse. Sums
+#'   and products are computed from its entries, and means are subtracted at the end. Columns with entries in most rows
+#'   are centred first, some rows at a time. Pearson's and Spearman's correlations equal `cor()` to 1e-12. The matrix is
+#'   made dense for Kendall's correlations, for pairwise correlations of data with missing values, for a GPU that you
+#'   name, and with `keep = "data"` without `file`.
+#' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** are read
+#'   once, one block of rows at a time. A function returns the next rows at each call, and `NULL` at the end. Other
+#'   blocks have 100 MB, or `DelayedArray::getAutoBlockSize()` bytes. Only Pearson's correlations are available, on the
+#'   CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing values. [gauss_moments()] reads the same
+#'   data and also combines rows from several sources.
+#' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was
+#'   written, to the last bit. Write the other kinds of data to a file first for computations that need whole columns,
+#'   such as rank and pairwise correlations.
 #'
-#' With `keep = "data"` and `file`, the data are kept in such a file, from which searches compute correlations. Processes on one machine share it
-#' in memory. Write the rows of a function to a file first, because their number must be known.
+#' With `keep = "data"` and `file`, the data are kept in such a file, from which searches compute correlations.
+#' Processes on one machine share it in memory. Write the rows of a function to a file first, because their number must
+#' be known.
 #'
 #' # Linearly dependent columns
 #'
-#' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives pcalg's answer. But each
-#' separates the other from everything else, and rounding errors decide which edges remain. Drop one of them.
+#' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives
+#' pcalg's answer. But each separates the other from everything else, and rounding errors decide which edges remain.
+#' Drop one of them.
 #'
 #' @param x Observations in rows, variables in columns. One of:
 #'   - a numeric matrix or data frame (see the section "Data" of [pc()]);
@@ -43,16 +48,18 @@
 #'   - `"auto"`: a GPU if there is one and the matrix is large.
 #'
 #'   With `keep = "data"`, `suff_gauss()` computes no correlations.
-#' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()], [skeleton()] and [orient()]
-#'   compute the correlations on the device of the search and discard them at the end. Use it for many variables: the correlations of 55,572
-#'   variables take 24.7 GB, 3,189 observations of them 1.4 GB. On the CPU, a [cpu_device()] limits this memory. On a GPU, the correlations never
-#'   leave the GPU. Not available for Kendall's correlations, nor for pairwise correlations of data with missing values.
+#' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()],
+#'   [skeleton()] and [orient()] compute the correlations on the device of the search and discard them at the end. Use
+#'   it for many variables: the correlations of 55,572 variables take 24.7 GB, 3,189 observations of them 1.4 GB. On the
+#'   CPU, a [cpu_device()] limits this memory. On a GPU, the correlations never leave the GPU. Not available for
+#'   Kendall's correlations, nor for pairwise correlations of data with missing values.
 #' @param progress Show a progress bar if the correlations take more than a second? As in [pc()].
-#' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of holding the data.
-#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
-#'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads. They may differ
-#'   between kinds of processors, and on a GPU. Columns that are equal up to their sign have a correlation of exactly 1 or -1. A search is
-#'   exact given `C`.
+#' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of
+#'   holding the data.
+#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the
+#'   column names as dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number
+#'   of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
+#'   a correlation of exactly 1 or -1. A search is exact given `C`.
 #'
 #'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the centred values (or their ranks), or
 #'   a [pcgpu_file()] of it, and `n`, which you may replace. A search gives the same answer, to the last bit, as with the correlations that
@@ -98,19 +105,28 @@
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
 #' unlink(path)
 #' @export
-suff_gauss <- function(x, use = c(
-                         "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"
-                       ), method = c("pearson", "spearman", "kendall"), device = "auto", keep = c("correlations", "data"),
-                       progress = NULL, file = NULL) {
+suff_gauss <- function(
+  x,
+  use = c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"),
+  method = c("pearson", "spearman", "kendall"),
+  device = "auto",
+  keep = c("correlations", "data"),
+  progress = NULL,
+  file = NULL
+) {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   keep <- check_choice(keep, c("correlations", "data"), "keep")
   device <- check_device(device)
   if (keep == "data" && method == "kendall") {
-    abort_argument("keep", keep, paste(
-      "searches cannot compute Kendall's correlations from kept data;",
-      "use keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
-    ))
+    abort_argument(
+      "keep",
+      keep,
+      paste(
+        "searches cannot compute Kendall's correlations from kept data;",
+        "use keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
+      )
+    )
   }
   file <- check_kept_file(file, keep)
   bar <- progress_reporter(progress)
@@ -123,7 +139,9 @@ suff_gauss <- function(x, use = c(
   x <- if (is.function(x)) x else check_data(x)
   if (is_read_by_blocks(x) && keep == "correlations") {
     check_for_moments(use, method, keep, device)
-    if (!is.function(x)) check_room(device, ncol(x))
+    if (!is.function(x)) {
+      check_room(device, ncol(x))
+    }
     come <- run_blocks(x, use, bar)
     return(suff_of_moments(come$state, come$names))
   }
@@ -140,8 +158,12 @@ suff_gauss <- function(x, use = c(
   if (is_file(x) && x$content == "centred") {
     return(suff_of_centred(x, method, keep, device, bar))
   }
-  if (nrow(x) == 0L) check_usable(x, 0L)
-  if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) x <- as.matrix(x)
+  if (nrow(x) == 0L) {
+    check_usable(x, 0L)
+  }
+  if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) {
+    x <- as.matrix(x)
+  }
   threads <- resolve_threads()
   device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
   check_room(device, ncol(x))
@@ -160,26 +182,42 @@ suff_gauss <- function(x, use = c(
   missing <- any(found$missing > 0)
   pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
-    if (use %in% c("everything", "all.obs")) check_missing(found, x)
-    if (any(found$missing == nrow(x))) check_usable(x, 0L)
-    if (pairwise && keep == "data") {
-      abort_argument("keep", keep, paste(
-        "with missing values, pairwise correlations use different rows for each pair;",
-        "set keep = \"correlations\", or use = \"complete.obs\"."
-      ))
+    if (use %in% c("everything", "all.obs")) {
+      check_missing(found, x)
     }
-    if (pairwise && device$kind == "cuda") device <- instead_of_gpu(device)
-    if (pairwise && is_sparse(x)) x <- as.matrix(x)
+    if (any(found$missing == nrow(x))) {
+      check_usable(x, 0L)
+    }
+    if (pairwise && keep == "data") {
+      abort_argument(
+        "keep",
+        keep,
+        paste(
+          "with missing values, pairwise correlations use different rows for each pair;",
+          "set keep = \"correlations\", or use = \"complete.obs\"."
+        )
+      )
+    }
+    if (pairwise && device$kind == "cuda") {
+      device <- instead_of_gpu(device)
+    }
+    if (pairwise && is_sparse(x)) {
+      x <- as.matrix(x)
+    }
     found <- look_at(if (pairwise) "pairwise" else "complete")
   }
   check_usable(x, found$n)
   check_constant(found, x)
   if (keep == "data") {
-    if (!all(found$varies)) without_correlation(x, column_names(x, !found$varies))
+    if (!all(found$varies)) {
+      without_correlation(x, column_names(x, !found$varies))
+    }
     return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), as.integer(found$n)))
   }
   if (!in_rust) {
-    if (device$kind == "cuda") instead_of_gpu(device)
+    if (device$kind == "cuda") {
+      instead_of_gpu(device)
+    }
     found <- kendall(x, found, use, pairwise)
     check_usable(x, found$n)
   }
@@ -190,25 +228,30 @@ suff_gauss <- function(x, use = c(
 # The test has n - |S| - 3 in its formula.
 check_usable <- function(x, n) {
   if (n < 4) {
-    abort_argument("x", x, "a test of correlation needs at least 4 observations.",
-      has = counted(n, "usable row")
-    )
+    abort_argument("x", x, "a test of correlation needs at least 4 observations.", has = counted(n, "usable row"))
   }
 }
 
 check_infinite <- function(found, x) {
   infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
   if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data differently.",
+    abort_argument(
+      "x",
+      x,
+      "drop these rows or columns, or transform the data differently.",
       has = paste("infinite values in", column_names(x, infinite))
     )
   }
 }
 
-check_missing <- function(found, x, hint = paste(
-                            "drop or impute them, or call suff_gauss() with use = \"complete.obs\" (the rows without missing values)",
-                            "or use = \"pairwise.complete.obs\" (for each pair, the rows with both values)."
-                          )) {
+check_missing <- function(
+  found,
+  x,
+  hint = paste(
+    "drop or impute them, or call suff_gauss() with use = \"complete.obs\" (the rows without missing values)",
+    "or use = \"pairwise.complete.obs\" (for each pair, the rows with both values)."
+  )
+) {
   if (any(found$missing > 0)) {
     abort_argument("x", x, hint, has = paste("missing values in", column_names(x, found$missing > 0)))
   }
@@ -217,14 +260,17 @@ check_missing <- function(found, x, hint = paste(
 check_constant <- function(found, x) {
   constant <- found$least >= found$largest
   if (any(constant)) {
-    abort_argument("x", x, sprintf("drop %s, because a constant has no correlations.", it_or_them(constant)),
+    abort_argument(
+      "x",
+      x,
+      sprintf("drop %s, because a constant has no correlations.", it_or_them(constant)),
       is = paste("constant in", column_names(x, constant))
     )
   }
 }
 
-# Returns by column the smallest and largest value and the number of missing values, and `n`, the number of rows. complete: whether to use
-# only rows without missing values.
+# Returns by column the smallest and largest value and the number of missing values, and `n`, the number of rows.
+# complete: whether to use only rows without missing values.
 summarise_columns <- function(x, complete, threads) {
   check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), threads)))
 }
@@ -241,7 +287,15 @@ correlate <- function(x, rows, method, device, threads, keep = "correlations", b
 }
 
 # Returns a matrix, the columns of a data frame, or the parts of a sparse matrix, in the form that Rust reads.
-as_columns <- function(x) if (is_sparse(x)) sparse_columns(x) else if (is.data.frame(x)) unclass(x) else x
+as_columns <- function(x) {
+  if (is_sparse(x)) {
+    sparse_columns(x)
+  } else if (is.data.frame(x)) {
+    unclass(x)
+  } else {
+    x
+  }
+}
 
 # Returns the device that was named, or for "auto" a GPU if the computation is large enough.
 correlation_device <- function(device, x, method) {
@@ -257,9 +311,12 @@ correlation_device <- function(device, x, method) {
 check_room <- function(device, p) {
   memory <- if (device$kind == "cpu") device$options$memory
   if (!is.null(memory) && 8 * p^2 > memory) {
-    abort_argument("device", device, sprintf(
-      "the correlations of %d variables take %.0f bytes; allow that much, or use keep = \"data\".", p, 8 * p^2
-    ), has = sprintf("memory = %.0f", memory))
+    abort_argument(
+      "device",
+      device,
+      sprintf("the correlations of %d variables take %.0f bytes; allow that much, or use keep = \"data\".", p, 8 * p^2),
+      has = sprintf("memory = %.0f", memory)
+    )
   }
 }
 
@@ -268,10 +325,14 @@ instead_of_gpu <- function(device) {
   if (isTRUE(device$automatic)) {
     return(new_device("cpu"))
   }
-  abort_argument("device", device_name(device), paste(
-    "rank correlations, and pairwise correlations of data with missing values, run on the CPU;",
-    "use device = \"cpu\" or \"auto\"."
-  ))
+  abort_argument(
+    "device",
+    device_name(device),
+    paste(
+      "rank correlations, and pairwise correlations of data with missing values, run on the CPU;",
+      "use device = \"cpu\" or \"auto\"."
+    )
+  )
 }
 
 # Returns list(C, n), by cor().
@@ -288,7 +349,12 @@ check_data <- function(x) {
   if (!is.null(row_source(x))) {
     check_reader(x, "x")
     if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
-      abort_argument("x", x, "use one that holds numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
+      abort_argument(
+        "x",
+        x,
+        "use one that holds numbers.",
+        is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x))
+      )
     }
   } else {
     x <- check_table(x, "x")
@@ -305,7 +371,10 @@ check_table <- function(x, argument) {
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument(argument, x, sprintf("drop %1$s, or convert %1$s to numbers.", it_or_them(!numeric)),
+    abort_argument(
+      argument,
+      x,
+      sprintf("drop %1$s, or convert %1$s to numbers.", it_or_them(!numeric)),
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
@@ -318,7 +387,8 @@ check_several <- function(x) {
   }
 }
 
-# Multiplies columns whose squares would leave the range of doubles by a power of two, which changes no digit of a correlation.
+# Multiplies columns whose squares would leave the range of doubles by a power of two, which changes no digit of a
+# correlation.
 rescale <- function(x, columns) {
   largest <- pmax(abs(columns$least), abs(columns$largest))
   for (column in which(largest > 1e100 | largest < 1e-100)) {
@@ -330,21 +400,31 @@ rescale <- function(x, columns) {
 }
 
 without_correlation <- function(x, columns) {
-  abort_argument("x", x, "drop these columns, or subtract their means first, because they are constant to double precision.",
+  abort_argument(
+    "x",
+    x,
+    "drop these columns, or subtract their means first, because they are constant to double precision.",
     has = paste("no correlation for", columns)
   )
 }
 
-# Checks that every correlation is a number. Pairwise correlations come from different rows, and their matrix need not be positive
-# semi-definite.
+# Checks that every correlation is a number. Pairwise correlations come from different rows, and their matrix need not
+# be positive semi-definite.
 check_correlations <- function(C, pairwise) {
   if (anyNA(C)) {
     bad <- is.na(C)
     pair <- which(bad, arr.ind = TRUE)[1L, ]
     if (pairwise) {
-      abort_argument("x", C, "drop one of the two, or use other rows.", has = sprintf(
-        "no correlation of %s and %s in the rows that have both", column_label(C, pair[2L]), column_label(C, pair[1L])
-      ))
+      abort_argument(
+        "x",
+        C,
+        "drop one of the two, or use other rows.",
+        has = sprintf(
+          "no correlation of %s and %s in the rows that have both",
+          column_label(C, pair[2L]),
+          column_label(C, pair[1L])
+        )
+      )
     }
     # Columns without any correlation are the cause; the others lack theirs because of them.
     alone <- rowSums(!bad) <= 1L
@@ -355,10 +435,13 @@ check_correlations <- function(C, pairwise) {
   }
   definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
   if (!definite) {
-    warn("pairwise", paste(
-      "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
-      "consider use = \"complete.obs\""
-    ))
+    warn(
+      "pairwise",
+      paste(
+        "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
+        "consider use = \"complete.obs\""
+      )
+    )
   }
 }
 
@@ -370,11 +453,20 @@ column_label <- function(x, at) {
 # Returns the names of these columns, or NULL if they do not distinguish them from all other columns.
 named_columns <- function(x, at) {
   names <- colnames(x)
-  if (!is.null(names) && all(nzchar(names[at], keepNA = FALSE) & !is.na(names[at])) && !any(names[at] %in% names[duplicated(names)])) names[at]
+  if (
+    !is.null(names) &&
+      all(nzchar(names[at], keepNA = FALSE) & !is.na(names[at])) &&
+      !any(names[at] %in% names[duplicated(names)])
+  ) {
+    names[at]
+  }
 }
 
 column_names <- function(x, which) {
   which <- base::which(which)
   names <- named_columns(x, which)
-  paste(if (length(which) == 1L) "column" else "columns", enumerate(if (is.null(names)) as.character(which) else dQuote(names, FALSE)))
+  paste(
+    if (length(which) == 1L) "column" else "columns",
+    enumerate(if (is.null(names)) as.character(which) else dQuote(names, FALSE))
+  )
 }

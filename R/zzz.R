@@ -16,12 +16,16 @@
 }
 
 .onAttach <- function(libname, pkgname) {
-  if (has_pcalg() && !isNamespaceLoaded("pcalg")) class_on_demand(as.environment(paste0("package:", pkgname)))
+  if (has_pcalg() && !isNamespaceLoaded("pcalg")) {
+    class_on_demand(as.environment(paste0("package:", pkgname)))
+  }
   masks_others()
 }
 
 .onUnload <- function(libpath) {
-  if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) use_in_pcalg(FALSE)
+  if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) {
+    use_in_pcalg(FALSE)
+  }
   drop_hooks()
   # Frees the GPU memory of this process.
   rust_release()
@@ -30,8 +34,20 @@
 
 # Wraps functions that copy data or make large results in R, so that R's own out-of-memory error gets our class.
 for (function_name in c(
-  "causal_effects", "compare_graphs", "cstar", "gauss_moments", "markov_check", "q_values", "random_dag", "random_data", "select_features", "stability", "suff_discrete",
-  "suff_gauss", "suff_knn", "write_pcgpu_file"
+  "causal_effects",
+  "compare_graphs",
+  "cstar",
+  "gauss_moments",
+  "markov_check",
+  "q_values",
+  "random_dag",
+  "random_data",
+  "select_features",
+  "stability",
+  "suff_discrete",
+  "suff_gauss",
+  "suff_knn",
+  "write_pcgpu_file"
 )) {
   function_made <- get(function_name)
   body(function_made) <- call("with_room_for_data", body(function_made))

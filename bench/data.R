@@ -18,17 +18,22 @@ simulate <- function(p, n, parents, reach = p, seed = 1) {
   x
 }
 
-# Data like those of gene expression: ten factors common to all variables, with loads of standard deviation `global`, and modules.
+# Data like those of gene expression: ten factors common to all variables, with loads of standard deviation `global`,
+# and modules.
 expression_like <- function(p, n, global) {
   RNGversion("4.0.0")
   set.seed(1)
   x <- matrix(stats::rnorm(n * p), n, p)
-  if (global > 0) x <- x + matrix(stats::rnorm(n * 10), n) %*% matrix(stats::rnorm(10 * p, sd = global), 10)
+  if (global > 0) {
+    x <- x + matrix(stats::rnorm(n * 10), n) %*% matrix(stats::rnorm(10 * p, sd = global), 10)
+  }
   modules <- matrix(stats::rnorm(n * max(2, p %/% 50)), n)
   for (round in 1:2) {
     module <- sample.int(ncol(modules), p, TRUE)
     load <- stats::runif(p, 0.3, 0.8)
-    for (j in seq_len(p)) x[, j] <- x[, j] + modules[, module[j]] * load[j]
+    for (j in seq_len(p)) {
+      x[, j] <- x[, j] + modules[, module[j]] * load[j]
+    }
   }
   x
 }
@@ -54,10 +59,16 @@ is_available <- function(name) {
 
 load_data <- function(name) {
   source <- bench_data[[name]]
-  if (is.list(source)) return(do.call(if ("global" %in% names(source)) expression_like else simulate, source))
+  if (is.list(source)) {
+    return(do.call(if ("global" %in% names(source)) expression_like else simulate, source))
+  }
   # read.csv() takes seconds for thousands of columns.
   file <- file.path(bench_folder(), source)
-  matrix(scan(file, sep = ",", quiet = TRUE), ncol = length(scan(file, sep = ",", nlines = 1, quiet = TRUE)), byrow = TRUE)
+  matrix(
+    scan(file, sep = ",", quiet = TRUE),
+    ncol = length(scan(file, sep = ",", nlines = 1, quiet = TRUE)),
+    byrow = TRUE
+  )
 }
 
 # A network of bnlearn's repository, see sample_network().
@@ -79,7 +90,8 @@ sample_network <- function(file, n, seed = 1) {
     body <- lines[seq.int(start + 1L, ends[ends > start][1L] - 1L)]
     numbers <- strsplit(gsub(".*\\)|table|;", "", body), ",", fixed = TRUE)
     list(
-      name = trimws(sub("\\|.*", "", head)), parents = if (grepl("|", head, fixed = TRUE)) words(sub(".*\\|", "", head)),
+      name = trimws(sub("\\|.*", "", head)),
+      parents = if (grepl("|", head, fixed = TRUE)) words(sub(".*\\|", "", head)),
       keys = if (grepl("(", body[1L], fixed = TRUE)) lapply(sub(".*\\((.*)\\).*", "\\1", body), words),
       rows = do.call(rbind, lapply(numbers, as.double))
     )
@@ -90,7 +102,9 @@ sample_network <- function(file, n, seed = 1) {
   while (length(left)) {
     for (name in left) {
       table <- tables[[name]]
-      if (any(table$parents %in% left)) next
+      if (any(table$parents %in% left)) {
+        next
+      }
       row <- rep(1L, n)
       if (length(table$parents)) {
         # The parents' codes as one number.

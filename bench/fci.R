@@ -2,8 +2,9 @@
 #
 #   Rscript fci.R [peer] [nci60] [shapes] [--threads=2] [--repeats=5] [--limit=90] [--n=1000] [--neighbours=3] [--csv=FILE]
 #
-# `peer`: samples of random linear DAGs, of whose variables a tenth is hidden, alpha 0.01; pcalg is timed once, on one core, and given up after --limit seconds; answers are
-# compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and fci() with bounds, and pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
+# `peer`: samples of random linear DAGs, of whose variables a tenth is hidden, alpha 0.01; pcalg is timed once, on one
+# core, and given up after --limit seconds; answers are compared. `nci60`: NCI-60 (see data.R), alpha 0.01, rfci() and
+# fci() with bounds, and pcalg's rfci() within --limit. `shapes`: the smallest and the largest shapes.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
@@ -22,10 +23,12 @@ sample_of <- function(p, n, neighbours, seed = 1L) {
   suff_gauss(x[, sort(sample(all, p))])
 }
 
-silently <- function(code) suppressMessages({
-  utils::capture.output(value <- code)
-  value
-})
+silently <- function(code) {
+  suppressMessages({
+    utils::capture.output(value <- code)
+    value
+  })
+}
 
 # Seconds of pcalg, or NA where it did not end in time.
 within_limit <- function(call) {
@@ -35,43 +38,106 @@ within_limit <- function(call) {
   setTimeLimit(elapsed = limit, transient = TRUE)
   on.exit(setTimeLimit())
   tryCatch(c(seconds_of(function() silently(call())), ended = TRUE), error = function(e) {
-    if (!grepl("time limit", conditionMessage(e), fixed = TRUE)) stop(e)
+    if (!grepl("time limit", conditionMessage(e), fixed = TRUE)) {
+      stop(e)
+    }
     list(seconds = NA_real_, ended = FALSE)
   })
 }
 
 same <- function(ours, theirs) {
   bare <- function(sets) lapply(sets, function(row) lapply(row, function(set) if (!is.null(set)) as.integer(set)))
-  identical(unname(ours@amat), unname(theirs@amat)) && identical(bare(ours@sepset), bare(theirs@sepset)) && isTRUE(all.equal(ours@n.edgetests, theirs@n.edgetests)) &&
+  identical(unname(ours@amat), unname(theirs@amat)) &&
+    identical(bare(ours@sepset), bare(theirs@sepset)) &&
+    isTRUE(all.equal(ours@n.edgetests, theirs@n.edgetests)) &&
     identical(ours@n.edgetestsPDSEP, theirs@n.edgetestsPDSEP)
 }
 
 # A row: `search` by name, with further arguments.
 compare <- function(what, stat, search, ..., alpha = 0.01) {
   p <- ncol(stat$C)
-  ours <- timed(function() silently(getExportedValue("pcgpu", search)(stat, pcgpu::gaussCItest, alpha, p = p, ...)), repeats, enough = 60)
-  theirs <- within_limit(function() getExportedValue("pcalg", search)(list(C = stat$C, n = stat$n), pcalg::gaussCItest, alpha, p = p, ...))
+  ours <- timed(
+    function() silently(getExportedValue("pcgpu", search)(stat, pcgpu::gaussCItest, alpha, p = p, ...)),
+    repeats,
+    enough = 60
+  )
+  theirs <- within_limit(function() {
+    getExportedValue("pcalg", search)(list(C = stat$C, n = stat$n), pcalg::gaussCItest, alpha, p = p, ...)
+  })
   details <- run_details(ours$value)
-  record("fci", what, ours$seconds, p = p, n = stat$n, alpha = alpha, device = "cpu", threads = threads, tests = sum(ours$value@n.edgetests), peer = if (has_pcalg) "pcalg",
+  record(
+    "fci",
+    what,
+    ours$seconds,
+    p = p,
+    n = stat$n,
+    alpha = alpha,
+    device = "cpu",
+    threads = threads,
+    tests = sum(ours$value@n.edgetests),
+    peer = if (has_pcalg) "pcalg",
     peer_seconds = if (theirs$ended) theirs$seconds,
-    same = if (theirs$ended) if (same(ours$value, theirs$value)) "yes" else "no", note = if (has_pcalg && !theirs$ended) sprintf("peer: not in %g s", limit))
+    same = if (theirs$ended) {
+      if (same(ours$value, theirs$value)) "yes" else "no"
+    },
+    note = if (has_pcalg && !theirs$ended) sprintf("peer: not in %g s", limit)
+  )
   cat(row_text(
-    what, if (is.na(theirs$seconds)) if (has_pcalg) paste("not in", limit) else "" else number(theirs$seconds), spread(ours$seconds),
-    if (is.na(theirs$seconds)) paste("over", number(limit / min(ours$seconds))) else number(theirs$seconds / min(ours$seconds)),
-    number(sum(ours$value@n.edgetests)), number(sum(details$phase$tests)), sum(ours$value@amat > 0) / 2,
-    if (theirs$ended) if (same(ours$value, theirs$value)) "the same" else "DIFFERENT" else ""
+    what,
+    if (is.na(theirs$seconds)) {
+      if (has_pcalg) paste("not in", limit) else ""
+    } else {
+      number(theirs$seconds)
+    },
+    spread(ours$seconds),
+    if (is.na(theirs$seconds)) {
+      paste("over", number(limit / min(ours$seconds)))
+    } else {
+      number(theirs$seconds / min(ours$seconds))
+    },
+    number(sum(ours$value@n.edgetests)),
+    number(sum(details$phase$tests)),
+    sum(ours$value@amat > 0) / 2,
+    if (theirs$ended) {
+      if (same(ours$value, theirs$value)) "the same" else "DIFFERENT"
+    } else {
+      ""
+    }
   ))
 }
 
-columns <- function() cat(head_text("search", "pcalg s (1 run)", "pcgpu s, min / median", "times faster (by min)", "tests of the skeleton", "of the phase", "edges", "answer"))
+columns <- function() {
+  cat(head_text(
+    "search",
+    "pcalg s (1 run)",
+    "pcgpu s, min / median",
+    "times faster (by min)",
+    "tests of the skeleton",
+    "of the phase",
+    "edges",
+    "answer"
+  ))
+}
 
 peer <- function() {
-  cat(sprintf("\nRandom DAGs, n = %s, %s neighbours, a tenth of the variables hidden, alpha 0.01\n\n", number(n), number(neighbours)))
+  cat(sprintf(
+    "\nRandom DAGs, n = %s, %s neighbours, a tenth of the variables hidden, alpha 0.01\n\n",
+    number(n),
+    number(neighbours)
+  ))
   columns()
-  for (p in c(40, 100, 200)) compare(sprintf("rfci, p = %d", p), sample_of(p, n, neighbours), "rfci")
-  for (p in c(40, 100)) compare(sprintf("fci, m.max = 2, p = %d", p), sample_of(p, n, neighbours), "fci", m.max = 2)
-  for (p in c(40, 100)) compare(sprintf("fciPlus, p = %d", p), sample_of(p, n, neighbours), "fciPlus")
-  for (p in c(15, 25, 40)) compare(sprintf("fci, p = %d", p), sample_of(p, n, neighbours), "fci")
+  for (p in c(40, 100, 200)) {
+    compare(sprintf("rfci, p = %d", p), sample_of(p, n, neighbours), "rfci")
+  }
+  for (p in c(40, 100)) {
+    compare(sprintf("fci, m.max = 2, p = %d", p), sample_of(p, n, neighbours), "fci", m.max = 2)
+  }
+  for (p in c(40, 100)) {
+    compare(sprintf("fciPlus, p = %d", p), sample_of(p, n, neighbours), "fciPlus")
+  }
+  for (p in c(15, 25, 40)) {
+    compare(sprintf("fci, p = %d", p), sample_of(p, n, neighbours), "fci")
+  }
 }
 
 nci60 <- function() {
@@ -81,7 +147,9 @@ nci60 <- function() {
   columns()
   compare("NCI-60, rfci", stat, "rfci")
   compare("NCI-60, fci, doPdsep = FALSE", stat, "fci", doPdsep = FALSE)
-  for (most in c(10, 15)) compare(sprintf("NCI-60, fci, pdsep.max = %d", most), stat, "fci", pdsep.max = most)
+  for (most in c(10, 15)) {
+    compare(sprintf("NCI-60, fci, pdsep.max = %d", most), stat, "fci", pdsep.max = most)
+  }
   compare("NCI-60, fci, m.max = 1", stat, "fci", m.max = 1)
 }
 
@@ -91,17 +159,38 @@ shapes <- function() {
   row <- function(p, n, neighbours, search, ...) {
     stat <- sample_of(p, n, neighbours)
     given <- list(...)
-    found <- timed(function() silently(getExportedValue("pcgpu", search)(stat, gaussCItest, 0.01, p = p, ...)), repeats, enough = 60)
+    found <- timed(
+      function() silently(getExportedValue("pcgpu", search)(stat, gaussCItest, 0.01, p = p, ...)),
+      repeats,
+      enough = 60
+    )
     shown <- paste(c(search, if (length(given)) paste(names(given), given, sep = " = ")), collapse = ", ")
-    record("fci", sprintf("%s, %g x %g, %g neighbours", shown, p, n, neighbours), found$seconds, p = p, n = n, alpha = 0.01, device = "cpu", threads = threads)
+    record(
+      "fci",
+      sprintf("%s, %g x %g, %g neighbours", shown, p, n, neighbours),
+      found$seconds,
+      p = p,
+      n = n,
+      alpha = 0.01,
+      device = "cpu",
+      threads = threads
+    )
     cat(row_text(number(p), number(n), number(neighbours), shown, spread(found$seconds), sum(found$value@amat > 0) / 2))
   }
-  for (search in c("fci", "rfci", "fciPlus")) row(10, 30, 2, search)
-  for (search in c("rfci", "fciPlus")) for (p in c(1000, 5000)) row(p, 1000, 2, search)
+  for (search in c("fci", "rfci", "fciPlus")) {
+    row(10, 30, 2, search)
+  }
+  for (search in c("rfci", "fciPlus")) {
+    for (p in c(1000, 5000)) {
+      row(p, 1000, 2, search)
+    }
+  }
   row(1000, 1000, 2, "fci", m.max = 2)
   row(5000, 1000, 1, "fci", m.max = 2)
   row(30, 1e6, 2, "fci", m.max = 3)
 }
 
-for (part in parts) get(part, mode = "function")()
+for (part in parts) {
+  get(part, mode = "function")()
+}
 tell_origin("Rscript bench/fci.R")

@@ -11,12 +11,14 @@
 #        $PCGPU_BENCH_DATA), runs where it is named. Numbers are variables and observations (and features to
 #        select). What is not begun when --seconds are over is left out.
 #
-# Seconds are the call's, from R's objects to R's result (compact), the least and the median of the repeats after a first call. "same": the answer,
-# p-values included, is that of one GPU with all memory to the last bit.
+# Seconds are the call's, from R's objects to R's result (compact), the least and the median of the repeats after a
+# first call. "same": the answer, p-values included, is that of one GPU with all memory to the last bit.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 words <- operands()
-if (length(words) != 2L || words[1L] != "run") stop("say run FOLDER", call. = FALSE)
+if (length(words) != 2L || words[1L] != "run") {
+  stop("say run FOLDER", call. = FALSE)
+}
 
 numbers <- function(name, default) as.double(strsplit(option(name, default), ",")[[1]])
 
@@ -32,21 +34,38 @@ turned <- function(pool, p) {
 # The searches: by name what is said of one, and a function that makes its data and returns the call on a device.
 searches <- list(
   dense = list(
-    size = numbers("dense", "20000,500"), label = "Gaussian, dense, levels 0-1", case = "dense %s, levels 0 and 1",
+    size = numbers("dense", "20000,500"),
+    label = "Gaussian, dense, levels 0-1",
+    case = "dense %s, levels 0 and 1",
     begin = function(size) {
       s <- suff_gauss(expression_like(size[1], size[2], 0.3))
-      function(device) skeleton(s, gaussCItest, 0.01, p = size[1], method = "stable.fast", m.max = 1, device = device, result = "compact")
+      function(device) {
+        skeleton(
+          s,
+          gaussCItest,
+          0.01,
+          p = size[1],
+          method = "stable.fast",
+          m.max = 1,
+          device = device,
+          result = "compact"
+        )
+      }
     }
   ),
   sparse = list(
-    size = numbers("sparse", "20000,200"), label = "Gaussian, sparse, all levels", case = "sparse %s, all levels",
+    size = numbers("sparse", "20000,200"),
+    label = "Gaussian, sparse, all levels",
+    case = "sparse %s, all levels",
     begin = function(size) {
       s <- suff_gauss(simulate(size[1], size[2], 1))
       function(device) skeleton(s, gaussCItest, 1e-4, p = size[1], device = device, result = "compact")
     }
   ),
   discrete = list(
-    size = numbers("discrete", "4000,200000"), label = "discrete, 3 levels of sets", case = "discrete %s, 3 levels of sets",
+    size = numbers("discrete", "4000,200000"),
+    label = "discrete, 3 levels of sets",
+    case = "discrete %s, 3 levels of sets",
     begin = function(size) {
       set.seed(1)
       turn <- turned(lapply(1:64, function(i) sample.int(3L, size[2], TRUE) - 1L), size[1])
@@ -65,21 +84,29 @@ searches <- list(
     }
   ),
   knn = list(
-    size = numbers("knn", "300,1000"), label = "nearest neighbours, all levels", case = "nearest neighbours %s",
+    size = numbers("knn", "300,1000"),
+    label = "nearest neighbours, all levels",
+    case = "nearest neighbours %s",
     begin = function(size) {
       s <- suff_knn(simulate(size[1], size[2], 1), seed = 1)
       function(device) skeleton(s, cmiKnnCItest, 0.01, p = size[1], device = device, result = "compact")
     }
   ),
   network = list(
-    size = c(1041, numbers("network", "200000")), label = "munin, all levels", case = "munin %s, all levels",
+    size = c(1041, numbers("network", "200000")),
+    label = "munin, all levels",
+    case = "munin %s, all levels",
     begin = function(size) {
       s <- suff_discrete(sample_network(network_file("munin"), size[2]))
-      function(device) skeleton(s, chi2CItest, 0.01, p = size[1], method = "stable", device = device, result = "compact")
+      function(device) {
+        skeleton(s, chi2CItest, 0.01, p = size[1], method = "stable", device = device, result = "compact")
+      }
     }
   ),
   selection = list(
-    size = numbers("selection", "3072,531131,200"), label = "selection of features", case = "selection of %s",
+    size = numbers("selection", "3072,531131,200"),
+    label = "selection of features",
+    case = "selection of %s",
     begin = function(size) {
       set.seed(1)
       y <- sample.int(10L, size[2], TRUE)
@@ -118,7 +145,9 @@ run <- function(folder) {
   dir.create(folder, FALSE, TRUE)
   ends <- proc.time()[["elapsed"]] + as.double(option("seconds", "1500"))
   there <- nrow(pcgpu_devices())
-  if (there == 0L) stop("there is no GPU: ", attr(pcgpu_devices(), "reason"), call. = FALSE)
+  if (there == 0L) {
+    stop("there is no GPU: ", attr(pcgpu_devices(), "reason"), call. = FALSE)
+  }
   repeats <- as.integer(option("repeats", "3"))
   parts <- strsplit(option("parts", "gpus,memory"), ",")[[1]]
   wanted <- strsplit(option("searches", paste(setdiff(names(searches), "network"), collapse = ",")), ",")[[1]]
@@ -128,7 +157,9 @@ run <- function(folder) {
   tell_origin("Rscript bench/gpus.R")
   cat("\n", head_text(head), sep = "")
   for (name in wanted) {
-    if (proc.time()[["elapsed"]] > ends) next
+    if (proc.time()[["elapsed"]] > ends) {
+      next
+    }
     search <- searches[[name]]
     gpus <- if ("gpus" %in% parts && name != "sparse") numbers("gpus", "1,2") else 1
     # A selection has no plan to take a share of.
@@ -137,31 +168,63 @@ run <- function(folder) {
     call <- search$begin(search$size)
     first <- NULL
     for (i in seq_len(nrow(ways))) {
-      if (proc.time()[["elapsed"]] > ends) next
+      if (proc.time()[["elapsed"]] > ends) {
+        next
+      }
       way <- ways[i, ]
       device <- paste0("cuda:", seq_len(way$gpus) - 1L)
-      if (way$share > 1) device <- cuda_device(device, memory = sum(run_details(first$value)$memory) / way$share)
+      if (way$share > 1) {
+        device <- cuda_device(device, memory = sum(run_details(first$value)$memory) / way$share)
+      }
       found <- tryCatch(timed(function() call(device), repeats), pcgpu_error_device_out_of_memory = function(e) NULL)
-      if (is.null(first)) first <- found
+      if (is.null(first)) {
+        first <- found
+      }
       same <- !is.null(found) && identical(answer_of(found$value), answer_of(first$value))
       row <- data.frame(
-        search = name, label = search$label, size = paste(number(search$size), collapse = " x "), gpus = way$gpus, share = way$share,
-        seconds = if (is.null(found)) NA else min(found$seconds), median = if (is.null(found)) NA else stats::median(found$seconds),
-        bytes = if (is.null(found)) NA else copied(found$value), same = same
+        search = name,
+        label = search$label,
+        size = paste(number(search$size), collapse = " x "),
+        gpus = way$gpus,
+        share = way$share,
+        seconds = if (is.null(found)) NA else min(found$seconds),
+        median = if (is.null(found)) NA else stats::median(found$seconds),
+        bytes = if (is.null(found)) NA else copied(found$value),
+        same = same
       )
       rows[[length(rows) + 1L]] <- row
-      of <- c(if (way$share == 1 && "gpus" %in% parts && name != "sparse") "gpus", if (way$gpus == 1 && "memory" %in% parts && name != "selection") "memory")
+      of <- c(
+        if (way$share == 1 && "gpus" %in% parts && name != "sparse") "gpus",
+        if (way$gpus == 1 && "memory" %in% parts && name != "selection") "memory"
+      )
       for (suite in if (!is.null(found)) of) {
         record(
-          suite, sprintf(search$case, paste(search$size, collapse = " x ")), found$seconds, p = search$size[1], n = search$size[2],
-          device = "cuda", gpus = way$gpus, memory = if (way$share > 1) paste0("1/", way$share), same = if (same) "yes" else "no"
+          suite,
+          sprintf(search$case, paste(search$size, collapse = " x ")),
+          found$seconds,
+          p = search$size[1],
+          n = search$size[2],
+          device = "cuda",
+          gpus = way$gpus,
+          memory = if (way$share > 1) paste0("1/", way$share),
+          same = if (same) "yes" else "no"
         )
       }
       cat(row_text(
-        search$label, row$size, way$gpus, if (way$share > 1) paste0("1/", way$share) else "all",
+        search$label,
+        row$size,
+        way$gpus,
+        if (way$share > 1) paste0("1/", way$share) else "all",
         if (is.null(found)) "refused" else spread(found$seconds),
         if (is.null(found)) "" else number(row$seconds / min(first$seconds)),
-        if (is.null(found)) "" else number(row$bytes / 1e6), if (is.null(found)) "" else if (same) "yes" else "NO"
+        if (is.null(found)) "" else number(row$bytes / 1e6),
+        if (is.null(found)) {
+          ""
+        } else if (same) {
+          "yes"
+        } else {
+          "NO"
+        }
       ))
       utils::write.csv(do.call(rbind, rows), file.path(folder, "gpus.csv"), row.names = FALSE)
     }

@@ -1,10 +1,11 @@
-# Speed, calibration, power and graphs of the nearest-neighbour tests, compared with tigramite's CMIknn and CMIknnMixed; and what the defaults of
-# suff_knn() rest on: transforms and numbers of neighbours.
+# Speed, calibration, power and graphs of the nearest-neighbour tests, compared with tigramite's CMIknn and CMIknnMixed;
+# and what the defaults of suff_knn() rest on: transforms and numbers of neighbours.
 #
 #   Rscript knn.R PART [...] [--python=PROGRAM] [--threads=2] [--repeats=7] [--runs=1000] [--graphs=3] [--n=100,200,500,1000] [--csv=FILE]
 #
-# PART: speed, calibration, power, graphs, transforms, neighbours, neighbours-mixed, neighbours-graphs. PROGRAM: a Python that has tigramite 5.2.10.1,
-# numba and scikit-learn; without it ours are measured alone. --n: the sample sizes of the last three parts.
+# PART: speed, calibration, power, graphs, transforms, neighbours, neighbours-mixed, neighbours-graphs. PROGRAM: a
+# Python that has tigramite 5.2.10.1, numba and scikit-learn; without it ours are measured alone. --n: the sample sizes
+# of the last three parts.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
@@ -31,8 +32,18 @@ peer_on <- function(data, discrete, kind, k, permutations, transform) {
   write.table(rbind(data.matrix(data), as.integer(discrete)), file[1], sep = ",", row.names = FALSE, col.names = FALSE)
   system2("mkfifo", file[2:3])
   system(paste(
-    shQuote(python), shQuote(file.path(here, "knn-peer.py")), shQuote(file[1]), kind, k, permutations, transform,
-    "<", shQuote(file[2]), ">", shQuote(file[3]), "2>/dev/null &"
+    shQuote(python),
+    shQuote(file.path(here, "knn-peer.py")),
+    shQuote(file[1]),
+    kind,
+    k,
+    permutations,
+    transform,
+    "<",
+    shQuote(file[2]),
+    ">",
+    shQuote(file[3]),
+    "2>/dev/null &"
   ))
   questions <- fifo(file[2], "w", blocking = TRUE)
   answers <- fifo(file[3], "r", blocking = TRUE)
@@ -70,7 +81,17 @@ speed <- function() {
     ours <- function() cmiKnnCItest(1, 2, given(x), s)
     mine <- vapply(seq_len(repeats), function(i) system.time(ours())[["elapsed"]], 0)
     took <- median(mine)
-    keep <- function(...) record("knn", sprintf("one test, n %g, %g in S, k %g", case[1], case[2], case[3]), mine, n = case[1], device = "cpu", threads = threads, ...)
+    keep <- function(...) {
+      record(
+        "knn",
+        sprintf("one test, n %g, %g in S, k %g", case[1], case[2], case[3]),
+        mine,
+        n = case[1],
+        device = "cpu",
+        threads = threads,
+        ...
+      )
+    }
     if (!nzchar(python)) {
       keep()
       row(case[1], case[2], case[3], number(took), "", "", number(ours()), "")
@@ -80,24 +101,44 @@ speed <- function() {
     theirs <- vapply(seq_len(if (case[1] > 1000) 3 else repeats), function(i) peer$ask(1, 2, given(x)), double(2))
     peer$close()
     keep(peer = "tigramite", peer_version = "5.2.10.1", peer_seconds = theirs[2, ])
-    row(case[1], case[2], case[3], number(took), number(median(theirs[2, ])), number(median(theirs[2, ]) / took),
-        number(ours()), number(theirs[1, 1]))
+    row(
+      case[1],
+      case[2],
+      case[3],
+      number(took),
+      number(median(theirs[2, ])),
+      number(median(theirs[2, ]) / took),
+      number(ours()),
+      number(theirs[1, 1])
+    )
   }
 }
 
 # p of many data sets.
 p_values <- function(n, size, link, mixed, ...) {
-  vapply(seq_len(runs), function(i) {
-    x <- as.data.frame(simulate(n, size, link))
-    if (mixed && size > 0) x[[3]] <- cut(x[[3]], 4)
-    if (mixed && size == 0) x[[1]] <- cut(x[[1]], 4)
-    test <- if (mixed) mixedCItest else cmiKnnCItest
-    test(1, 2, given(x), suff_knn(x, add_one = TRUE, ...))
-  }, 0)
+  vapply(
+    seq_len(runs),
+    function(i) {
+      x <- as.data.frame(simulate(n, size, link))
+      if (mixed && size > 0) {
+        x[[3]] <- cut(x[[3]], 4)
+      }
+      if (mixed && size == 0) {
+        x[[1]] <- cut(x[[1]], 4)
+      }
+      test <- if (mixed) mixedCItest else cmiKnnCItest
+      test(1, 2, given(x), suff_knn(x, add_one = TRUE, ...))
+    },
+    0
+  )
 }
 
 calibration <- function() {
-  cat("\nIndependence given S, n = 200, 100 permutations,", runs, "data sets: Kolmogorov-Smirnov test that p is uniform\n\n")
+  cat(
+    "\nIndependence given S, n = 200, 100 permutations,",
+    runs,
+    "data sets: Kolmogorov-Smirnov test that p is uniform\n\n"
+  )
   head_of("test", "k", "|S|", "KS distance", "p of KS", "share of p <= 0.05", "of p <= 0.1")
   for (mixed in c(FALSE, TRUE)) {
     for (k in c(7, 20)) {
@@ -106,8 +147,15 @@ calibration <- function() {
         p <- p_values(200, size, 0, mixed, k = k, transform = if (mixed) "uniform" else "ranks")
         # p has steps of 1 / 101: spread evenly within its step it is uniform when the ranks are.
         ks <- suppressWarnings(ks.test(p - runif(runs) / 101, "punif"))
-        row(if (mixed) "mixedCItest" else "cmiKnnCItest", k, size, number(ks$statistic), number(ks$p.value),
-            number(mean(p <= 0.05)), number(mean(p <= 0.1)))
+        row(
+          if (mixed) "mixedCItest" else "cmiKnnCItest",
+          k,
+          size,
+          number(ks$statistic),
+          number(ks$p.value),
+          number(mean(p <= 0.05)),
+          number(mean(p <= 0.1))
+        )
       }
     }
   }
@@ -128,9 +176,13 @@ power <- function() {
         all <- do.call(cbind, sets)
         peer <- peer_on(all, rep(FALSE, ncol(all)), "continuous", 20, 100, "ranks")
         width <- size + 2
-        theirs <- vapply(seq_len(count), function(i) {
-          peer$ask((i - 1) * width + 1, (i - 1) * width + 2, (i - 1) * width + seq_len(size) + 2)[1]
-        }, 0)
+        theirs <- vapply(
+          seq_len(count),
+          function(i) {
+            peer$ask((i - 1) * width + 1, (i - 1) * width + 2, (i - 1) * width + seq_len(size) + 2)[1]
+          },
+          0
+        )
         peer$close()
       }
       row(size, link, number(mean(ours <= 0.05)), number(mean(theirs <= 0.05)))
@@ -138,8 +190,8 @@ power <- function() {
   }
 }
 
-# A random graph of p variables, in the order of their numbers, and data of it: edges linear, quadratic or tanh, a share of
-# the variables cut into three levels.
+# A random graph of p variables, in the order of their numbers, and data of it: edges linear, quadratic or tanh, a share
+# of the variables cut into three levels.
 random_model <- function(p, n, share) {
   dag <- matrix(0, p, p)
   dag[upper.tri(dag)] <- runif(p * (p - 1) / 2) < 1.5 / (p - 1)
@@ -171,7 +223,9 @@ separated <- function(dag, x, y, S) {
   kept <- unique(c(x, y, S))
   repeat {
     parents <- which(rowSums(dag[, kept, drop = FALSE]) > 0)
-    if (all(parents %in% kept)) break
+    if (all(parents %in% kept)) {
+      break
+    }
     kept <- union(kept, parents)
   }
   part <- matrix(0, nrow(dag), nrow(dag))
@@ -180,8 +234,12 @@ separated <- function(dag, x, y, S) {
   reached <- x
   repeat {
     further <- setdiff(which(colSums(moral[reached, , drop = FALSE]) > 0), c(S, reached))
-    if (y %in% further) return(FALSE)
-    if (!length(further)) return(TRUE)
+    if (y %in% further) {
+      return(FALSE)
+    }
+    if (!length(further)) {
+      return(TRUE)
+    }
     reached <- c(reached, further)
   }
 }
@@ -198,44 +256,62 @@ compare_graphs <- function() {
   p <- 7
   n <- 300
   alpha <- 0.05
-  cat("\nStructural Hamming distance to the CPDAG of the truth:", p, "variables, n =", n, "alpha = 0.05,", graphs,
-      "graphs each, k = 20, 100 permutations; mean (seconds a graph)\n\n")
+  cat(
+    "\nStructural Hamming distance to the CPDAG of the truth:",
+    p,
+    "variables, n =",
+    n,
+    "alpha = 0.05,",
+    graphs,
+    "graphs each, k = 20, 100 permutations; mean (seconds a graph)\n\n"
+  )
   head_of("data", "edges", "cmiKnnCItest / mixedCItest", "tigramite's test in the same pc()", "gaussCItest")
   for (share in c(NA, 0, 0.2, 0.4, 0.6, 0.8, 1)) {
     set.seed(if (is.na(share)) 50 else round(100 * share))
     mixed <- !is.na(share)
-    found <- vapply(seq_len(graphs), function(i) {
-      model <- random_model(p, n, if (mixed) share else 0)
-      oracle <- function(x, y, S, suffStat) as.double(separated(model$dag, x, y, S))
-      labels <- names(model$data)
-      truth <- pc(NULL, oracle, 0.5, labels = labels)
-      fit <- NULL
-      transform <- if (mixed) "standardize" else "ranks"
-      suff <- suff_knn(model$data, k = 20, add_one = TRUE, transform = transform)
-      test <- if (mixed) mixedCItest else cmiKnnCItest
-      ours <- system.time(fit <- pc(suff, test, alpha, labels = labels, progress = FALSE))[["elapsed"]]
-      gauss <- pc(suppressWarnings(suff_gauss(data.matrix(model$data))), gaussCItest, alpha, labels = labels)
-      theirs <- c(NA, NA)
-      if (nzchar(python)) {
-        codes <- data.matrix(model$data)
-        peer <- peer_on(codes, model$discrete, if (mixed) "mixed" else "continuous", 20, 100, transform)
-        ask <- function(x, y, S, suffStat) peer$ask(x, y, S)[1]
-        took <- system.time(by_peer <- pc(NULL, ask, alpha, labels = labels, progress = FALSE))[["elapsed"]]
-        peer$close()
-        theirs <- c(distance(by_peer, truth), took)
-      }
-      c(sum(model$dag), distance(fit, truth), ours, theirs, distance(gauss, truth))
-    }, double(6))
+    found <- vapply(
+      seq_len(graphs),
+      function(i) {
+        model <- random_model(p, n, if (mixed) share else 0)
+        oracle <- function(x, y, S, suffStat) as.double(separated(model$dag, x, y, S))
+        labels <- names(model$data)
+        truth <- pc(NULL, oracle, 0.5, labels = labels)
+        fit <- NULL
+        transform <- if (mixed) "standardize" else "ranks"
+        suff <- suff_knn(model$data, k = 20, add_one = TRUE, transform = transform)
+        test <- if (mixed) mixedCItest else cmiKnnCItest
+        ours <- system.time(fit <- pc(suff, test, alpha, labels = labels, progress = FALSE))[["elapsed"]]
+        gauss <- pc(suppressWarnings(suff_gauss(data.matrix(model$data))), gaussCItest, alpha, labels = labels)
+        theirs <- c(NA, NA)
+        if (nzchar(python)) {
+          codes <- data.matrix(model$data)
+          peer <- peer_on(codes, model$discrete, if (mixed) "mixed" else "continuous", 20, 100, transform)
+          ask <- function(x, y, S, suffStat) peer$ask(x, y, S)[1]
+          took <- system.time(by_peer <- pc(NULL, ask, alpha, labels = labels, progress = FALSE))[["elapsed"]]
+          peer$close()
+          theirs <- c(distance(by_peer, truth), took)
+        }
+        c(sum(model$dag), distance(fit, truth), ours, theirs, distance(gauss, truth))
+      },
+      double(6)
+    )
     mean_of <- function(i) number(mean(found[i, ]))
-    row(if (mixed) paste("mixed, discrete share", share) else "continuous", mean_of(1),
-        paste0(mean_of(2), " (", mean_of(3), ")"), paste0(mean_of(4), " (", mean_of(5), ")"), mean_of(6))
+    row(
+      if (mixed) paste("mixed, discrete share", share) else "continuous",
+      mean_of(1),
+      paste0(mean_of(2), " (", mean_of(3), ")"),
+      paste0(mean_of(4), " (", mean_of(5), ")"),
+      mean_of(6)
+    )
   }
 }
 
-# x, y and members of S, of these kinds ("number", or "level": three equally frequent ones). x and y depend on all of S; `link` makes y depend on x, too, by
-# x's value or by its square.
+# x, y and members of S, of these kinds ("number", or "level": three equally frequent ones). x and y depend on all of S;
+# `link` makes y depend on x, too, by x's value or by its square.
 draw_kinds <- function(n, kinds, link, curved = FALSE) {
-  as_kind <- function(value, kind) if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
+  as_kind <- function(value, kind) {
+    if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
+  }
   score <- function(values) drop(scale(as.numeric(values)))
   S <- lapply(kinds[-(1:2)], function(kind) as_kind(rnorm(n), kind))
   both <- if (length(S)) rowSums(vapply(S, score, double(n))) / sqrt(length(S)) else 0
@@ -248,7 +324,19 @@ draw_kinds <- function(n, kinds, link, curved = FALSE) {
 
 # Share of data sets that are found dependent at 0.05, 100 permutations; the early stop changes no decision.
 rejected <- function(sets, ...) {
-  mean(vapply(sets, function(set) set$test(1, 2, given(set$data), suff_knn(set$data, add_one = TRUE, early_stop = c(alpha = 0.05, error = 0), ...)) <= 0.05, NA))
+  mean(vapply(
+    sets,
+    function(set) {
+      set$test(
+        1,
+        2,
+        given(set$data),
+        suff_knn(set$data, add_one = TRUE, early_stop = c(alpha = 0.05, error = 0), ...)
+      ) <=
+        0.05
+    },
+    NA
+  ))
 }
 sets_of <- function(...) lapply(seq_len(runs), function(i) draw_kinds(...))
 kinds_text <- function(kinds) {
@@ -257,7 +345,11 @@ kinds_text <- function(kinds) {
 
 transforms <- function() {
   ways <- c("ranks", "uniform", "standardize")
-  cat("\nmixedCItest, n = 200, k = 20, 100 permutations,", runs, "data sets: share of p <= 0.05 where y does not depend on x, and where it does\n\n")
+  cat(
+    "\nmixedCItest, n = 200, k = 20, 100 permutations,",
+    runs,
+    "data sets: share of p <= 0.05 where y does not depend on x, and where it does\n\n"
+  )
   head_of("x, y, S", paste(rep(ways, each = 2), c("size", "power")))
   for (S in list(NULL, "number", "level")) {
     for (pair in list(c("number", "number"), c("number", "level"), c("level", "level"))) {
@@ -270,19 +362,40 @@ transforms <- function() {
   }
 }
 
-rules <- list("7" = function(n) 7, "sqrt n" = function(n) round(sqrt(n)), "0.05 n" = function(n) 0.05 * n, "0.1 n" = function(n) 0.1 * n, "0.2 n" = function(n) 0.2 * n,
-              "0.3 n" = function(n) 0.3 * n)
+rules <- list(
+  "7" = function(n) 7,
+  "sqrt n" = function(n) round(sqrt(n)),
+  "0.05 n" = function(n) 0.05 * n,
+  "0.1 n" = function(n) 0.1 * n,
+  "0.2 n" = function(n) 0.2 * n,
+  "0.3 n" = function(n) 0.3 * n
+)
 
 # Effects shrink with the root of n, so that power does not reach 1.
 by_rule <- function(title, all_kinds, shapes) {
-  cat("\n", title, ", 100 permutations, ", runs, " data sets: share of p <= 0.05 by k; effects are 5 / sqrt(n)\n\n", sep = "")
+  cat(
+    "\n",
+    title,
+    ", 100 permutations, ",
+    runs,
+    " data sets: share of p <= 0.05 by k; effects are 5 / sqrt(n)\n\n",
+    sep = ""
+  )
   head_of("n", "x, y, S", "y on x", names(rules))
   for (n in sizes) {
     for (kinds in all_kinds) {
       for (shape in shapes) {
         set.seed(n)
         sets <- sets_of(n, kinds, if (shape == "none") 0 else 5 / sqrt(n), shape == "squared")
-        do.call(row, as.list(c(n, kinds_text(kinds), shape, number(vapply(rules, function(rule) rejected(sets, k = rule(n), transform = "uniform"), 0)))))
+        do.call(
+          row,
+          as.list(c(
+            n,
+            kinds_text(kinds),
+            shape,
+            number(vapply(rules, function(rule) rejected(sets, k = rule(n), transform = "uniform"), 0))
+          ))
+        )
       }
     }
   }
@@ -291,26 +404,61 @@ neighbours <- function() by_rule("cmiKnnCItest", lapply(2:5, rep, x = "number"),
 neighbours_mixed <- function() {
   level <- "level"
   num <- "number"
-  by_rule("mixedCItest", list(c(num, level), c(num, level, num), c(num, num, level), c(num, level, level), c(level, level, num), c(num, num, level, num),
-                              c(level, level, level), c(num, level, level, level), c(num, num, level, level)), c("none", "linear"))
+  by_rule(
+    "mixedCItest",
+    list(
+      c(num, level),
+      c(num, level, num),
+      c(num, num, level),
+      c(num, level, level),
+      c(level, level, num),
+      c(num, num, level, num),
+      c(level, level, level),
+      c(num, level, level, level),
+      c(num, num, level, level)
+    ),
+    c("none", "linear")
+  )
 }
 
 neighbours_graphs <- function() {
-  cat("\nStructural Hamming distance to the true CPDAG by k: 7 variables, alpha = 0.05, 100 permutations,", graphs, "graphs; means\n\n")
+  cat(
+    "\nStructural Hamming distance to the true CPDAG by k: 7 variables, alpha = 0.05, 100 permutations,",
+    graphs,
+    "graphs; means\n\n"
+  )
   head_of("n", "discrete share", "edges", names(rules))
   for (n in sizes) {
     for (share in c(0, 0.5)) {
       set.seed(n)
-      found <- vapply(seq_len(graphs), function(i) {
-        model <- random_model(7, n, share)
-        labels <- names(model$data)
-        truth <- pc(NULL, function(x, y, S, suffStat) as.double(separated(model$dag, x, y, S)), 0.5, labels = labels)
-        test <- if (share > 0) mixedCItest else cmiKnnCItest
-        c(sum(model$dag), vapply(rules, function(rule) {
-          suff <- suff_knn(model$data, k = rule(n), transform = "uniform", add_one = TRUE, early_stop = c(alpha = 0.05, error = 0), seed = i)
-          distance(pc(suff, test, 0.05, labels = labels, progress = FALSE), truth)
-        }, 0))
-      }, double(1 + length(rules)))
+      found <- vapply(
+        seq_len(graphs),
+        function(i) {
+          model <- random_model(7, n, share)
+          labels <- names(model$data)
+          truth <- pc(NULL, function(x, y, S, suffStat) as.double(separated(model$dag, x, y, S)), 0.5, labels = labels)
+          test <- if (share > 0) mixedCItest else cmiKnnCItest
+          c(
+            sum(model$dag),
+            vapply(
+              rules,
+              function(rule) {
+                suff <- suff_knn(
+                  model$data,
+                  k = rule(n),
+                  transform = "uniform",
+                  add_one = TRUE,
+                  early_stop = c(alpha = 0.05, error = 0),
+                  seed = i
+                )
+                distance(pc(suff, test, 0.05, labels = labels, progress = FALSE), truth)
+              },
+              0
+            )
+          )
+        },
+        double(1 + length(rules))
+      )
       do.call(row, as.list(c(n, share, number(rowMeans(found)))))
     }
   }
@@ -318,6 +466,16 @@ neighbours_graphs <- function() {
 
 tell_origin("knn.R")
 for (part in parts) {
-  switch(part, speed = speed(), calibration = calibration(), power = power(), graphs = compare_graphs(), transforms = transforms(), neighbours = neighbours(),
-         `neighbours-mixed` = neighbours_mixed(), `neighbours-graphs` = neighbours_graphs(), stop("no part ", part, call. = FALSE))
+  switch(
+    part,
+    speed = speed(),
+    calibration = calibration(),
+    power = power(),
+    graphs = compare_graphs(),
+    transforms = transforms(),
+    neighbours = neighbours(),
+    `neighbours-mixed` = neighbours_mixed(),
+    `neighbours-graphs` = neighbours_graphs(),
+    stop("no part ", part, call. = FALSE)
+  )
 }

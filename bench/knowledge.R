@@ -2,8 +2,9 @@
 #
 #   Rscript bench/knowledge.R [p ...] [--csv=FILE]
 #
-# Writes a row a problem: seconds of tpc's sequential form (one core, as it has no other), of ours on all threads, whether the graphs are the same, and ours without tiers.
-# Data: Gaussian, n = 1,000, about three neighbours a variable, five tiers along the order of the causes.
+# Writes a row a problem: seconds of tpc's sequential form (one core, as it has no other), of ours on all threads,
+# whether the graphs are the same, and ours without tiers. Data: Gaussian, n = 1,000, about three neighbours a variable,
+# five tiers along the order of the causes.
 suppressPackageStartupMessages({
   library(methods)
   library(pcgpu)
@@ -12,7 +13,9 @@ suppressPackageStartupMessages({
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 sizes <- as.numeric(operands())
-if (!length(sizes)) sizes <- c(10, 50, 200, 1000, 5000)
+if (!length(sizes)) {
+  sizes <- c(10, 50, 200, 1000, 5000)
+}
 
 simulated <- function(p, n = 1000, degree = 3) {
   x <- matrix(rnorm(n * p), n, p)
@@ -44,9 +47,18 @@ for (p in sizes) {
     peer <- seconds(wanted <- tpc::tpc(s, pcalg::gaussCItest, 0.01, labels = labels, tiers = tiers, maj.rule = TRUE))
     same <- identical(as(wanted@graph, "matrix"), as(found@graph, "matrix"))
   }
-  keep <- function(case, took, ...) record("knowledge", paste0(case, ", p = ", p), took, p = p, n = 1000, alpha = 0.01, device = "cpu", ...)
-  keep("tiers", ours, peer = if (!is.na(peer)) "tpc", peer_seconds = if (!is.na(peer)) peer,
-    same = if (!is.na(same)) if (same) "yes" else "no")
+  keep <- function(case, took, ...) {
+    record("knowledge", paste0(case, ", p = ", p), took, p = p, n = 1000, alpha = 0.01, device = "cpu", ...)
+  }
+  keep(
+    "tiers",
+    ours,
+    peer = if (!is.na(peer)) "tpc",
+    peer_seconds = if (!is.na(peer)) peer,
+    same = if (!is.na(same)) {
+      if (same) "yes" else "no"
+    }
+  )
   keep("without tiers", plain)
   cat(sprintf("| %d | %.3f | %.3f | %.0f | %s | %.3f |\n", p, peer, ours, peer / ours, same, plain))
 }

@@ -3,13 +3,16 @@
 #   Rscript large-data.R [moments] [sparse] [pass] [--shapes=1000000x50,...] [--density=0.05] [--threads=2] [--repeats=5] [--peer=yes|no]
 #                        [--csv=FILE]
 #
-# Shapes are observations x variables. cor() and the dense matrix run once where they take more than 10 s; of a sparse matrix they are left out
-# where the dense one would take more than 4 GB. "pass", which is made where it is named, reads more rows than R holds in one pass: a block of 320 MB again and again.
+# Shapes are observations x variables. cor() and the dense matrix run once where they take more than 10 s; of a sparse
+# matrix they are left out where the dense one would take more than 4 GB. "pass", which is made where it is named, reads
+# more rows than R holds in one pass: a block of 320 MB again and again.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
 parts <- operands()
-if (!length(parts)) parts <- c("moments", "sparse")
+if (!length(parts)) {
+  parts <- c("moments", "sparse")
+}
 shapes <- strsplit(option("shapes", ""), ",")[[1]]
 density <- as.double(option("density", "0.05"))
 repeats <- as.integer(option("repeats", "5"))
@@ -20,13 +23,38 @@ shape_of <- function(text) as.double(strsplit(text, "x")[[1]])
 apart <- function(a, b) format(max(abs(a - b)), digits = 2)
 times <- function(call) timed(call, repeats, enough = 20)
 keep <- function(case, n, p, seconds, peer = NULL, ...) {
-  record("large-data", case, seconds, p = p, n = n, device = "cpu", threads = getOption("pcgpu.threads"), peer = if (!is.null(peer)) "R cor()",
-    peer_version = if (!is.null(peer)) as.character(getRversion()), peer_seconds = peer$seconds, ...)
+  record(
+    "large-data",
+    case,
+    seconds,
+    p = p,
+    n = n,
+    device = "cpu",
+    threads = getOption("pcgpu.threads"),
+    peer = if (!is.null(peer)) "R cor()",
+    peer_version = if (!is.null(peer)) as.character(getRversion()),
+    peer_seconds = peer$seconds,
+    ...
+  )
 }
 
 moments <- function() {
-  cat("\n", head_text("n x p", "suff_gauss() s, min / median", "of blocks that are there s", "of a function's blocks s", "its own seconds", "file written s",
-    "opened and checked s", "suff_gauss() of the file s", if (with_peer) "cor() s", "largest difference"), sep = "")
+  cat(
+    "\n",
+    head_text(
+      "n x p",
+      "suff_gauss() s, min / median",
+      "of blocks that are there s",
+      "of a function's blocks s",
+      "its own seconds",
+      "file written s",
+      "opened and checked s",
+      "suff_gauss() of the file s",
+      if (with_peer) "cor() s",
+      "largest difference"
+    ),
+    sep = ""
+  )
   for (shape in if (length(shapes)) shapes else c("1000000x50", "100000x400")) {
     n <- shape_of(shape)[1]
     p <- shape_of(shape)[2]
@@ -49,7 +77,9 @@ moments <- function() {
     cut <- times(function() suff_gauss(of_function()))
     own <- times(function() {
       following <- of_function()
-      while (!is.null(following())) NULL
+      while (!is.null(following())) {
+        NULL
+      }
     })
     rm(blocks)
     path <- tempfile(fileext = ".pcgpu")
@@ -64,15 +94,37 @@ moments <- function() {
     keep(paste0(of, "blocks that are there"), n, p, there$seconds)
     keep(paste0(of, "a function's blocks"), n, p, cut$seconds)
     keep(paste0(of, "pcgpu file"), n, p, file$seconds)
-    cat(row_text(shape_text(n, p), spread(dense$seconds), spread(there$seconds), spread(cut$seconds), spread(own$seconds), spread(written$seconds),
-      spread(opened$seconds), spread(file$seconds), if (with_peer) number(peer$seconds),
-      apart(cut$value$C, if (with_peer) peer$value else dense$value$C)))
+    cat(row_text(
+      shape_text(n, p),
+      spread(dense$seconds),
+      spread(there$seconds),
+      spread(cut$seconds),
+      spread(own$seconds),
+      spread(written$seconds),
+      spread(opened$seconds),
+      spread(file$seconds),
+      if (with_peer) number(peer$seconds),
+      apart(cut$value$C, if (with_peer) peer$value else dense$value$C)
+    ))
   }
 }
 
 sparse <- function() {
-  cat("\n", head_text("n x p", "entries", "multiply-adds of them", "suff_gauss() s, min / median", "a second, in 1e9", "of the dense matrix s",
-    if (with_peer) "cor() s", "largest difference", "peak GiB before / after"), sep = "")
+  cat(
+    "\n",
+    head_text(
+      "n x p",
+      "entries",
+      "multiply-adds of them",
+      "suff_gauss() s, min / median",
+      "a second, in 1e9",
+      "of the dense matrix s",
+      if (with_peer) "cor() s",
+      "largest difference",
+      "peak GiB before / after"
+    ),
+    sep = ""
+  )
   for (shape in if (length(shapes)) shapes else c("2000x5000", "20000x5000")) {
     n <- shape_of(shape)[1]
     p <- shape_of(shape)[2]
@@ -88,14 +140,34 @@ sparse <- function() {
     beside <- if (fits) times(function() suff_gauss(dense, device = "cpu"))
     peer <- if (fits && with_peer) seconds_of(function() stats::cor(dense))
     keep(sprintf("suff_gauss(), sparse %g x %g", n, p), n, p, made$seconds, peer)
-    cat(row_text(shape_text(n, p), format(length(x@x), big.mark = ","), format(work, digits = 3), spread(made$seconds), number(work / min(made$seconds) / 1e9),
-      if (fits) spread(beside$seconds) else "", if (with_peer) if (fits) number(peer$seconds) else "",
-      if (fits) apart(made$value$C, if (with_peer) peer$value else beside$value$C) else "", paste(number(before), "/", number(after))))
+    cat(row_text(
+      shape_text(n, p),
+      format(length(x@x), big.mark = ","),
+      format(work, digits = 3),
+      spread(made$seconds),
+      number(work / min(made$seconds) / 1e9),
+      if (fits) spread(beside$seconds) else "",
+      if (with_peer) {
+        if (fits) number(peer$seconds) else ""
+      },
+      if (fits) apart(made$value$C, if (with_peer) peer$value else beside$value$C) else "",
+      paste(number(before), "/", number(after))
+    ))
   }
 }
 
 pass <- function() {
-  cat("\n", head_text("n x p", "gauss_moments() s, one run", "blocks", "largest difference from cor() of the block", "largest process GiB"), sep = "")
+  cat(
+    "\n",
+    head_text(
+      "n x p",
+      "gauss_moments() s, one run",
+      "blocks",
+      "largest difference from cor() of the block",
+      "largest process GiB"
+    ),
+    sep = ""
+  )
   for (shape in if (length(shapes)) shapes else "20000000x400") {
     n <- shape_of(shape)[1]
     p <- shape_of(shape)[2]
@@ -105,17 +177,27 @@ pass <- function() {
     x <- matrix(stats::rnorm(height * p), height)
     # Means that are large compared with deviations, and neighbours that are correlated.
     x <- x + x[, c(2:p, 1)] * 0.5 + 100
-    following <- function() if (left > 0) {
-      left <<- left - 1
-      x
+    following <- function() {
+      if (left > 0) {
+        left <<- left - 1
+        x
+      }
     }
     took <- seconds_of(function() gauss_moments(following, progress = FALSE))
     most <- peak()
     keep(sprintf("gauss_moments(), %g x %g", n, p), n, p, took$seconds, gb = signif(most * 1.073741824, 3))
-    cat(row_text(shape_text(took$value$n, p), number(took$seconds), count, apart(suff_gauss(took$value)$C, stats::cor(x)), number(most)))
+    cat(row_text(
+      shape_text(took$value$n, p),
+      number(took$seconds),
+      count,
+      apart(suff_gauss(took$value)$C, stats::cor(x)),
+      number(most)
+    ))
   }
 }
 
 known <- list(moments = moments, sparse = sparse, pass = pass)
-for (part in parts) known[[match.arg(part, names(known))]]()
+for (part in parts) {
+  known[[match.arg(part, names(known))]]()
+}
 tell_origin("large-data.R")

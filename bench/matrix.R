@@ -1,4 +1,5 @@
-# Writes the correlation matrix of a data set (data.R) for the core's programs: p and n as 32-bit integers, then p x p doubles.
+# Writes the correlation matrix of a data set (data.R) for the core's programs: p and n as 32-bit integers, then p x p
+# doubles.
 #   Rscript matrix.R DATA FILE.bin
 args <- commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))

@@ -3,11 +3,14 @@
 #
 #   Rscript recorded.R FOLDER [DATA_FOLDER]
 #
-# FOLDER holds the recordings (shared/golden/real; its README has the format), DATA_FOLDER the data (default: the folder next to it).
+# FOLDER holds the recordings (shared/golden/real; its README has the format), DATA_FOLDER the data (default: the folder
+# next to it).
 suppressPackageStartupMessages(library(pcgpu))
 
 arguments <- commandArgs(trailingOnly = TRUE)
-if (!length(arguments)) stop("name the folder of the recordings", call. = FALSE)
+if (!length(arguments)) {
+  stop("name the folder of the recordings", call. = FALSE)
+}
 folder <- arguments[1]
 data_folder <- if (length(arguments) > 1) arguments[2] else file.path(folder, "..", "..", "data")
 
@@ -49,13 +52,20 @@ compare <- function(file) {
     CPDAG = identical(rows(unname(Map(c, marks[, 1], marks[, 2], m[marks]))), rows(recorded$cpdag_relaxed))
   )
   cat(sprintf(
-    "%s: %s, %s; %d edges, %d separating sets\n", basename(file),
+    "%s: %s, %s; %d edges, %d separating sets\n",
+    basename(file),
     if (all(same)) "all equal" else paste("DIFFERENT:", paste(names(same)[!same], collapse = ", ")),
-    format(sum(fit@n.edgetests), big.mark = ","), nrow(edges), length(recorded$sepset_nonempty)
+    format(sum(fit@n.edgetests), big.mark = ","),
+    nrow(edges),
+    length(recorded$sepset_nonempty)
   ))
   all(same)
 }
 
 files <- list.files(folder, "[.]json[.]gz$", full.names = TRUE)
-if (!length(files)) stop("no recordings in ", folder, call. = FALSE)
-if (!all(vapply(files, compare, NA))) quit(status = 1)
+if (!length(files)) {
+  stop("no recordings in ", folder, call. = FALSE)
+}
+if (!all(vapply(files, compare, NA))) {
+  quit(status = 1)
+}

@@ -3,12 +3,16 @@
 #   Rscript recovered.R [PART ...] [--threads=2] [--csv=FILE]
 #
 # Parts, all of them by default; data are looked for in $PCGPU_BENCH_DATA (see data.R):
-# - networks: samples of networks of bnlearn's repository (10,000 each) that causal-learn keeps among its test data (py-why/causal-learn,
-#   tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the recorded answers of its own PC; the networks in bif/.
+# - networks: samples of networks of bnlearn's repository (10,000 each) that causal-learn keeps among its test data
+#   (py-why/causal-learn, tests/TestData/bnlearn_discrete_10000, here bif_samples/), with the recorded answers of its
+#   own PC; the networks in bif/.
 # - large: further networks of that repository, sampled here; no peer's answer is recorded.
-# - dream5: the gold standard of DREAM5's in-silico network (dream5_partial/). The expression table that belongs to it is not there: data are simulated of it.
-# - rules: how v-structures are decided: arrows that are right, and valid graphs, by rule, of random DAGs and of the networks of the first part by number of samples. ?pc cites them.
-# - sachs: the consensus network of Sachs and others (2005), which comes with the package, and their cells (mixed/cmu-phil/sachs/).
+# - dream5: the gold standard of DREAM5's in-silico network (dream5_partial/). The expression table that belongs to it
+#   is not there: data are simulated of it.
+# - rules: how v-structures are decided: arrows that are right, and valid graphs, by rule, of random DAGs and of the
+#   networks of the first part by number of samples. ?pc cites them.
+# - sachs: the consensus network of Sachs and others (2005), which comes with the package, and their cells
+#   (mixed/cmu-phil/sachs/).
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
@@ -28,23 +32,74 @@ both <- function(precision, recall) {
 measures <- c("edges", "adjacencies: precision / recall", "arrowheads: precision / recall", "SHD")
 measured <- function(estimate, truth) {
   found <- compare_graphs(estimate, truth)
-  c(found$edges, both(found$adj_precision, found$adj_recall), both(found$arrow_precision, found$arrow_recall), found$shd)
+  c(
+    found$edges,
+    both(found$adj_precision, found$adj_recall),
+    both(found$arrow_precision, found$arrow_recall),
+    found$shd
+  )
 }
 
 # Appends a row of recovered.csv to the file of --csv=FILE.
 recovered_columns <- c(
-  "date", "commit", "network", "p", "true_edges", "n", "alpha", "m_max", "method", "rule", "edges", "precision", "recall", "arrow_precision", "arrow_recall", "shd", "seconds", "peer", "peer_edges",
-  "peer_precision", "peer_recall", "peer_arrow_precision", "peer_arrow_recall", "peer_shd", "note"
+  "date",
+  "commit",
+  "network",
+  "p",
+  "true_edges",
+  "n",
+  "alpha",
+  "m_max",
+  "method",
+  "rule",
+  "edges",
+  "precision",
+  "recall",
+  "arrow_precision",
+  "arrow_recall",
+  "shd",
+  "seconds",
+  "peer",
+  "peer_edges",
+  "peer_precision",
+  "peer_recall",
+  "peer_arrow_precision",
+  "peer_arrow_recall",
+  "peer_shd",
+  "note"
 )
 keep <- function(network, n, alpha, method, estimate, truth, ..., peer = NULL) {
   numbers <- function(graph) {
     found <- compare_graphs(graph, truth)
-    list(edges = found$edges, precision = round(found$adj_precision, 2), recall = round(found$adj_recall, 2), arrow_precision = round(found$arrow_precision, 2),
-         arrow_recall = round(found$arrow_recall, 2), shd = found$shd)
+    list(
+      edges = found$edges,
+      precision = round(found$adj_precision, 2),
+      recall = round(found$adj_recall, 2),
+      arrow_precision = round(found$arrow_precision, 2),
+      arrow_recall = round(found$arrow_recall, 2),
+      shd = found$shd
+    )
   }
   theirs <- if (!is.null(peer)) numbers(peer)
-  if (length(theirs)) theirs <- c(stats::setNames(theirs, paste0("peer_", names(theirs))), peer = "causal-learn, recorded")
-  append_row(recovered_columns, c(list(network = network, p = ncol(truth), true_edges = sum(truth != 0), n = n, alpha = alpha, method = method, ...), numbers(estimate), theirs))
+  if (length(theirs)) {
+    theirs <- c(stats::setNames(theirs, paste0("peer_", names(theirs))), peer = "causal-learn, recorded")
+  }
+  append_row(
+    recovered_columns,
+    c(
+      list(
+        network = network,
+        p = ncol(truth),
+        true_edges = sum(truth != 0),
+        n = n,
+        alpha = alpha,
+        method = method,
+        ...
+      ),
+      numbers(estimate),
+      theirs
+    )
+  )
 }
 quietly <- function(call) suppressWarnings(suppressMessages(call))
 
@@ -62,7 +117,8 @@ network_dag <- function(file) {
   m
 }
 
-# causal-learn writes the mark at i of the edge of i and j at [i, j]: -1 a tail, 1 an arrowhead. Two arrowheads are an edge in conflict.
+# causal-learn writes the mark at i of the edge of i and j at [i, j]: -1 a tail, 1 an arrowhead. Two arrowheads are an
+# edge in conflict.
 from_causal_learn <- function(marks, names) {
   m <- 1 * (t(marks) == 1 & marks == -1 | marks == -1 & t(marks) == -1)
   m[marks == 1 & t(marks) == 1] <- 2
@@ -70,7 +126,8 @@ from_causal_learn <- function(marks, names) {
   m
 }
 
-# causal-learn's "chisq": Pearson's statistic with the degrees of freedom of the levels that occur, without a rule for few samples; p = 1 where no degree is left.
+# causal-learn's "chisq": Pearson's statistic with the degrees of freedom of the levels that occur, without a rule for
+# few samples; p = 1 where no degree is left.
 by_causal_learn <- function(x, y, S, suffStat) {
   dm <- suffStat$dm
   lx <- suffStat$nlev[x]
@@ -80,7 +137,10 @@ by_causal_learn <- function(x, y, S, suffStat) {
     key <- stratum * suffStat$nlev[s] + dm[, s]
     stratum <- match(key, unique(key)) - 1L
   }
-  N <- array(tabulate((stratum * ly + dm[, y]) * lx + dm[, x] + 1L, lx * ly * (max(stratum) + 1L)), c(lx, ly, max(stratum) + 1L))
+  N <- array(
+    tabulate((stratum * ly + dm[, y]) * lx + dm[, x] + 1L, lx * ly * (max(stratum) + 1L)),
+    c(lx, ly, max(stratum) + 1L)
+  )
   of_x <- apply(N, c(1, 3), sum)
   of_y <- apply(N, c(2, 3), sum)
   n <- colSums(of_x)
@@ -101,8 +161,22 @@ discrete_runs <- list(
 )
 discrete_pc <- function(codes, run, m_max = Inf) {
   rule <- isTRUE(run$rule)
-  stat <- list(dm = codes, nlev = pmax(apply(codes, 2, max) + 1L, if (identical(run$test, disCItest)) 2L else 1L), adaptDF = FALSE)
-  quietly(pc(stat, run$test, run$alpha, labels = colnames(codes), numCores = threads, progress = FALSE, maj.rule = rule, solve.confl = rule, m.max = m_max))
+  stat <- list(
+    dm = codes,
+    nlev = pmax(apply(codes, 2, max) + 1L, if (identical(run$test, disCItest)) 2L else 1L),
+    adaptDF = FALSE
+  )
+  quietly(pc(
+    stat,
+    run$test,
+    run$alpha,
+    labels = colnames(codes),
+    numCores = threads,
+    progress = FALSE,
+    maj.rule = rule,
+    solve.confl = rule,
+    m.max = m_max
+  ))
 }
 
 # Levels as they occur.
@@ -113,7 +187,11 @@ recoded <- function(x, names) {
 }
 
 run_networks <- function() {
-  recordings <- list.files(data_file("bif_samples", "benchmark_returned_results"), "_pc_chisq_0.05_stable_0_-1.txt$", full.names = TRUE)
+  recordings <- list.files(
+    data_file("bif_samples", "benchmark_returned_results"),
+    "_pc_chisq_0.05_stable_0_-1.txt$",
+    full.names = TRUE
+  )
   rows <- character()
   distances <- same <- list()
   for (file in recordings) {
@@ -121,28 +199,59 @@ run_networks <- function() {
     truth <- network_dag(network_file(network))
     names <- colnames(truth)
     # The columns are X1, X2, ... in the order of the network's file.
-    x <- as.matrix(utils::read.table(gzfile(data_file("bif_samples", "data", paste0(network, ".txt.gz"))), header = TRUE))
+    x <- as.matrix(utils::read.table(
+      gzfile(data_file("bif_samples", "data", paste0(network, ".txt.gz"))),
+      header = TRUE
+    ))
     codes <- recoded(x, names)
     recorded <- from_causal_learn(unname(as.matrix(utils::read.table(file))), names)
-    fits <- c(list("causal-learn, recorded, 0.05" = recorded), lapply(discrete_runs, function(run) as(discrete_pc(codes, run)@graph, "matrix")))
+    fits <- c(
+      list("causal-learn, recorded, 0.05" = recorded),
+      lapply(discrete_runs, function(run) as(discrete_pc(codes, run)@graph, "matrix"))
+    )
     same[[network]] <- identical(skeleton_of(fits[[2]]), skeleton_of(recorded))
     distances[[network]] <- vapply(fits, function(fit) compare_graphs(fit, truth)$shd, 0)
     for (name in names(discrete_runs)) {
       run <- discrete_runs[[name]]
       is_theirs <- identical(run$test, by_causal_learn)
-      keep(network, nrow(codes), run$alpha, if (is_theirs) "causal-learn's test" else if (identical(run$test, chi2CItest)) "chi2CItest" else "disCItest", fits[[name]], truth,
-           rule = if (isTRUE(run$rule)) "maj.rule, solve.confl", peer = if (is_theirs) recorded)
+      keep(
+        network,
+        nrow(codes),
+        run$alpha,
+        if (is_theirs) {
+          "causal-learn's test"
+        } else if (identical(run$test, chi2CItest)) {
+          "chi2CItest"
+        } else {
+          "disCItest"
+        },
+        fits[[name]],
+        truth,
+        rule = if (isTRUE(run$rule)) "maj.rule, solve.confl",
+        peer = if (is_theirs) recorded
+      )
     }
     for (name in names(fits)) {
-      rows <- c(rows, row_text(if (name == names(fits)[1]) c(network, length(names), sum(truth)) else c("", "", ""), name, measured(fits[[name]], truth)))
+      rows <- c(
+        rows,
+        row_text(
+          if (name == names(fits)[1]) c(network, length(names), sum(truth)) else c("", "", ""),
+          name,
+          measured(fits[[name]], truth)
+        )
+      )
     }
   }
   cat("\n#### Structural Hamming distance to the true CPDAG, 10,000 samples\n\n")
   cat(head_text("network", names(distances[[1]])))
-  for (network in names(distances)) cat(row_text(network, distances[[network]]))
+  for (network in names(distances)) {
+    cat(row_text(network, distances[[network]]))
+  }
   cat(row_text("sum", Reduce(`+`, distances)))
   cat(sprintf(
-    "\nRun by `pc()` as an R function, causal-learn's test gives the skeleton that it recorded on %d of %d networks%s.\n", sum(unlist(same)), length(same),
+    "\nRun by `pc()` as an R function, causal-learn's test gives the skeleton that it recorded on %d of %d networks%s.\n",
+    sum(unlist(same)),
+    length(same),
     if (all(unlist(same))) "" else paste0(" (not on ", paste(names(same)[!unlist(same)], collapse = ", "), ")")
   ))
   cat("\n#### The same, in parts\n\n")
@@ -166,12 +275,15 @@ run_large <- function() {
 
 # Arrows of the gold standard: numbers of regulators and genes.
 gold_standard <- function() {
-  table <- utils::read.table(gzfile(data_file("dream5_partial", "DREAM5_NetworkInference_GoldStandard_Network1.tsv.gz")), stringsAsFactors = FALSE)
+  table <- utils::read.table(
+    gzfile(data_file("dream5_partial", "DREAM5_NetworkInference_GoldStandard_Network1.tsv.gz")),
+    stringsAsFactors = FALSE
+  )
   list(pairs = nrow(table), arrows = matrix(as.integer(sub("G", "", as.matrix(table[table$V3 == 1, 1:2]))), ncol = 2))
 }
 
-# A DAG of it with weights: arrows between regulators that point back in a random order are left out, and of each regulator all but `cap` arrows. A gene's parents
-# explain 60 % of its variance where they are uncorrelated.
+# A DAG of it with weights: arrows between regulators that point back in a random order are left out, and of each
+# regulator all but `cap` arrows. A gene's parents explain 60 % of its variance where they are uncorrelated.
 dag_of_gold <- function(arrows, cap, p = 1643, seed = 1) {
   RNGversion("4.0.0")
   set.seed(seed)
@@ -193,7 +305,9 @@ on_cycles <- function(arrows) {
   reach <- matrix(FALSE, length(ids), length(ids))
   between <- arrows[arrows[, 2] %in% ids, ]
   reach[cbind(match(between[, 1], ids), match(between[, 2], ids))] <- TRUE
-  for (k in seq_along(ids)) reach <- reach | outer(reach[, k], reach[k, ])
+  for (k in seq_along(ids)) {
+    reach <- reach | outer(reach[, k], reach[k, ])
+  }
   c(arrows = nrow(between), variables = sum(diag(reach)))
 }
 
@@ -207,9 +321,25 @@ run_dream5 <- function() {
       "What is there: the gold standard, %s pairs of a regulator and a gene, %s of them arrows, %d of which are between regulators; %d regulators are on a directed cycle. A regulator has up to %d",
       "targets (median %g), a gene up to %d regulators. The expression table (805 x 1643) is not there, so that no figure below is one of the DREAM5 challenge, nor comparable with those published for it.\n\n"
     ),
-    format(gold$pairs, big.mark = ","), format(nrow(gold$arrows), big.mark = ","), cycles[["arrows"]], cycles[["variables"]], max(targets), stats::median(targets), max(table(gold$arrows[, 2]))
+    format(gold$pairs, big.mark = ","),
+    format(nrow(gold$arrows), big.mark = ","),
+    cycles[["arrows"]],
+    cycles[["variables"]],
+    max(targets),
+    stats::median(targets),
+    max(table(gold$arrows[, 2]))
   ))
-  cat(head_text("data simulated of", "arrows", "of them compelled", "n", "alpha", "m.max", measures, "arrows of the whole gold standard found as adjacencies", "s, pc()"))
+  cat(head_text(
+    "data simulated of",
+    "arrows",
+    "of them compelled",
+    "n",
+    "alpha",
+    "m.max",
+    measures,
+    "arrows of the whole gold standard found as adjacencies",
+    "s, pc()"
+  ))
   whole <- matrix(FALSE, 1643, 1643)
   whole[gold$arrows] <- TRUE
   for (cap in c(16, 64)) {
@@ -221,13 +351,35 @@ run_dream5 <- function() {
       x <- random_data(dag, n, standardise = TRUE, seed = 1, numCores = threads)
       stat <- suff_gauss(x)
       for (alpha in c(0.01, 0.001)) {
-        fit <- seconds_of(function() pc(stat, gaussCItest, alpha, labels = colnames(x), numCores = threads, progress = FALSE, m.max = m_max))
+        fit <- seconds_of(function() {
+          pc(stat, gaussCItest, alpha, labels = colnames(x), numCores = threads, progress = FALSE, m.max = m_max)
+        })
         found <- skeleton_of(as(fit$value@graph, "matrix"))
-        keep(sprintf("DREAM5 gold standard, at most %d arrows a regulator", cap), n, alpha, "gaussCItest", fit$value, dag, m_max = if (is.finite(m_max)) m_max, seconds = signif(fit$seconds, 3),
-             note = sprintf("%.0f%% of the arrows compelled; %.2f of the gold standard found as adjacencies", 100 * mean(class$directed), mean(found[whole])))
+        keep(
+          sprintf("DREAM5 gold standard, at most %d arrows a regulator", cap),
+          n,
+          alpha,
+          "gaussCItest",
+          fit$value,
+          dag,
+          m_max = if (is.finite(m_max)) m_max,
+          seconds = signif(fit$seconds, 3),
+          note = sprintf(
+            "%.0f%% of the arrows compelled; %.2f of the gold standard found as adjacencies",
+            100 * mean(class$directed),
+            mean(found[whole])
+          )
+        )
         cat(row_text(
-          sprintf("at most %d arrows of a regulator", cap), sum(dag != 0), sprintf("%.0f %%", 100 * mean(class$directed)), n, alpha, m_max, measured(fit$value, dag),
-          sprintf("%.2f", mean(found[whole])), number(fit$seconds)
+          sprintf("at most %d arrows of a regulator", cap),
+          sum(dag != 0),
+          sprintf("%.0f %%", 100 * mean(class$directed)),
+          n,
+          alpha,
+          m_max,
+          measured(fit$value, dag),
+          sprintf("%.2f", mean(found[whole])),
+          number(fit$seconds)
         ))
       }
     }
@@ -237,24 +389,46 @@ run_dream5 <- function() {
 # --- rules for v-structures ---
 
 orientation_rules <- list(
-  "pcalg's default" = list(), "`maj.rule`" = list(maj.rule = TRUE), "`conservative`" = list(conservative = TRUE), "`solve.confl`" = list(solve.confl = TRUE),
-  "`maj.rule`, `solve.confl`" = list(maj.rule = TRUE, solve.confl = TRUE), "`u2pd = \"retry\"`" = list(u2pd = "retry"),
-  "`u2pd = \"valid\"`" = list(u2pd = "valid"), "`maj.rule`, `u2pd = \"valid\"`" = list(maj.rule = TRUE, u2pd = "valid"), "`conservative`, `u2pd = \"valid\"`" = list(conservative = TRUE, u2pd = "valid")
+  "pcalg's default" = list(),
+  "`maj.rule`" = list(maj.rule = TRUE),
+  "`conservative`" = list(conservative = TRUE),
+  "`solve.confl`" = list(solve.confl = TRUE),
+  "`maj.rule`, `solve.confl`" = list(maj.rule = TRUE, solve.confl = TRUE),
+  "`u2pd = \"retry\"`" = list(u2pd = "retry"),
+  "`u2pd = \"valid\"`" = list(u2pd = "valid"),
+  "`maj.rule`, `u2pd = \"valid\"`" = list(maj.rule = TRUE, u2pd = "valid"),
+  "`conservative`, `u2pd = \"valid\"`" = list(conservative = TRUE, u2pd = "valid")
 )
 
 # By rule: arrows of a problem that are right, all of both graphs, the distance, valid or not, and seconds.
 by_rule <- function(stat, test, labels, truth) {
   class <- cpdag_of(truth)
   skel <- quietly(skeleton(stat, test, 0.01, labels = labels, numCores = threads, progress = FALSE))
-  vapply(orientation_rules, function(rule) {
-    set.seed(1)
-    found <- seconds_of(function() quietly(do.call(orient, c(list(skel, suffStat = stat, indepTest = test, alpha = 0.01, numCores = threads), rule))))
-    compared <- compare_graphs(found$value, class)
-    # A conflict has two arrowheads, an arrow one.
-    arrows <- sum(edges(found$value)$kind == "-->")
-    right <- sum(do.call(paste, directed(found$value)) %in% do.call(paste, directed(class)))
-    c(right = right, found = arrows, true = nrow(directed(class)), shd = compared$shd, valid = !isFALSE(run_details(found$value)$valid_cpdag), seconds = found$seconds)
-  }, double(6))
+  vapply(
+    orientation_rules,
+    function(rule) {
+      set.seed(1)
+      found <- seconds_of(function() {
+        quietly(do.call(
+          orient,
+          c(list(skel, suffStat = stat, indepTest = test, alpha = 0.01, numCores = threads), rule)
+        ))
+      })
+      compared <- compare_graphs(found$value, class)
+      # A conflict has two arrowheads, an arrow one.
+      arrows <- sum(edges(found$value)$kind == "-->")
+      right <- sum(do.call(paste, directed(found$value)) %in% do.call(paste, directed(class)))
+      c(
+        right = right,
+        found = arrows,
+        true = nrow(directed(class)),
+        shd = compared$shd,
+        valid = !isFALSE(run_details(found$value)$valid_cpdag),
+        seconds = found$seconds
+      )
+    },
+    double(6)
+  )
 }
 directed <- function(graph) subset(as.data.frame(edges(graph)), kind == "-->", c("from", "to"))
 
@@ -262,17 +436,52 @@ rule_rows <- function(name, problems) {
   sums <- Reduce(`+`, problems)
   row <- function(rule) {
     of <- sums[, rule]
-    append_row(recovered_columns, list(network = name, alpha = 0.01, rule = gsub("`", "", rule), shd = of[["shd"]], seconds = signif(of[["seconds"]], 3), note = sprintf(
-      "sums of %d samples: arrows right, wrong, missed: %g, %g, %g; %g valid graphs", length(problems), of[["right"]], of[["found"]] - of[["right"]], of[["true"]] - of[["right"]], of[["valid"]]
-    )))
-    row_text(name, length(problems), rule, of[["right"]], of[["found"]] - of[["right"]], of[["true"]] - of[["right"]], of[["shd"]], sprintf("%d of %d", of[["valid"]], length(problems)), number(of[["seconds"]]))
+    append_row(
+      recovered_columns,
+      list(
+        network = name,
+        alpha = 0.01,
+        rule = gsub("`", "", rule),
+        shd = of[["shd"]],
+        seconds = signif(of[["seconds"]], 3),
+        note = sprintf(
+          "sums of %d samples: arrows right, wrong, missed: %g, %g, %g; %g valid graphs",
+          length(problems),
+          of[["right"]],
+          of[["found"]] - of[["right"]],
+          of[["true"]] - of[["right"]],
+          of[["valid"]]
+        )
+      )
+    )
+    row_text(
+      name,
+      length(problems),
+      rule,
+      of[["right"]],
+      of[["found"]] - of[["right"]],
+      of[["true"]] - of[["right"]],
+      of[["shd"]],
+      sprintf("%d of %d", of[["valid"]], length(problems)),
+      number(of[["seconds"]])
+    )
   }
   cat(vapply(colnames(sums), row, ""), sep = "")
 }
 
 run_rules <- function() {
   cat("\n#### Rules for v-structures, alpha 0.01, sums over samples\n\n")
-  cat(head_text("data", "samples of data", "rule", "arrows right", "wrong", "missed", "SHD", "valid graphs", "s, orient()"))
+  cat(head_text(
+    "data",
+    "samples of data",
+    "rule",
+    "arrows right",
+    "wrong",
+    "missed",
+    "SHD",
+    "valid graphs",
+    "s, orient()"
+  ))
   for (shape in list(c(20, 2, 20), c(20, 4, 20), c(50, 2, 10), c(50, 4, 10), c(200, 2, 4))) {
     for (n in c(100, 500, 2000)) {
       problems <- lapply(seq_len(shape[3]), function(seed) {
@@ -303,7 +512,9 @@ run_sachs <- function() {
   molecules <- names(cells)
   truth <- matrix(0, 11, 11, dimnames = list(molecules, molecules))
   truth[as.matrix(consensus)] <- 1
-  file <- function(name) utils::read.delim(gzfile(data_file("mixed", "cmu-phil", "sachs", "data", paste0("sachs.2005.", name, ".txt.gz"))))
+  file <- function(name) {
+    utils::read.delim(gzfile(data_file("mixed", "cmu-phil", "sachs", "data", paste0("sachs.2005.", name, ".txt.gz"))))
+  }
   all <- file("continuous.discrete.experimental.mixed.maximum.2")
   treatments <- setdiff(names(all), molecules)
   all[treatments] <- lapply(all[treatments], factor)
@@ -316,11 +527,20 @@ run_sachs <- function() {
   fits <- list(
     "853 cells, log, `gaussCItest`, 0.01" = run(cells, alpha = 0.01),
     "853 cells, log, `gaussCItest`, 0.05" = run(cells, alpha = 0.05),
-    "853 cells, ranks (Spearman), `gaussCItest`, 0.01" = run(suff_gauss(cells, method = "spearman"), gaussCItest, 0.01, labels = molecules),
+    "853 cells, ranks (Spearman), `gaussCItest`, 0.01" = run(
+      suff_gauss(cells, method = "spearman"),
+      gaussCItest,
+      0.01,
+      labels = molecules
+    ),
     "853 cells, log, `cmiKnnCItest`, 0.01" = knn(0.01),
     "5,400 cells of all conditions, three levels, `disCItest`, 0.01" = run(levels, alpha = 0.01),
     "7,466 cells of all conditions pooled, log(x + 10), `gaussCItest`, 0.01" = run(all[molecules], alpha = 0.01),
-    "7,466 cells, the nine treatments as `context.all`, `mixCItest`, 0.01" = run(all, alpha = 0.01, context.all = treatments)
+    "7,466 cells, the nine treatments as `context.all`, `mixCItest`, 0.01" = run(
+      all,
+      alpha = 0.01,
+      context.all = treatments
+    )
   )
   cat("\n#### Sachs and others (2005), against the consensus network of 20 arrows\n\n")
   cat(head_text("data and settings", measures, "arrows: right / reversed / not in the consensus"))
@@ -329,10 +549,24 @@ run_sachs <- function() {
     arrows <- m & !t(m)
     known <- truth != 0
     settings <- strsplit(gsub("`", "", name), ", (?=[^,]*CItest)", perl = TRUE)[[1L]]
-    keep(paste0("Sachs: ", settings[1L]), gsub(",", "", sub(" cells.*", "", name)), sub("^.*, ", "", settings[2L]), sub(",.*", "", settings[2L]), 1 * m, truth,
-         note = sprintf("arrows right, reversed, not in the consensus: %d, %d, %d", sum(arrows & known), sum(arrows & t(known)), sum(arrows & !known & !t(known))))
+    keep(
+      paste0("Sachs: ", settings[1L]),
+      gsub(",", "", sub(" cells.*", "", name)),
+      sub("^.*, ", "", settings[2L]),
+      sub(",.*", "", settings[2L]),
+      1 * m,
+      truth,
+      note = sprintf(
+        "arrows right, reversed, not in the consensus: %d, %d, %d",
+        sum(arrows & known),
+        sum(arrows & t(known)),
+        sum(arrows & !known & !t(known))
+      )
+    )
     cat(row_text(
-      name, measured(1 * m, truth), paste(sum(arrows & known), "/", sum(arrows & t(known)), "/", sum(arrows & !known & !t(known)))
+      name,
+      measured(1 * m, truth),
+      paste(sum(arrows & known), "/", sum(arrows & t(known)), "/", sum(arrows & !known & !t(known)))
     ))
   }
   cat(
@@ -341,4 +575,14 @@ run_sachs <- function() {
 }
 
 tell_origin("recovered.R")
-for (part in parts) switch(part, networks = run_networks(), large = run_large(), dream5 = run_dream5(), rules = run_rules(), sachs = run_sachs(), stop("no part ", part, call. = FALSE))
+for (part in parts) {
+  switch(
+    part,
+    networks = run_networks(),
+    large = run_large(),
+    dream5 = run_dream5(),
+    rules = run_rules(),
+    sachs = run_sachs(),
+    stop("no part ", part, call. = FALSE)
+  )
+}

@@ -1,4 +1,5 @@
-# Writes inst/extdata/acc-*.csv[.gz] from the data set miniACC of the Bioconductor package MultiAssayExperiment, which must be installed:
+# Writes inst/extdata/acc-*.csv[.gz] from the data set miniACC of the Bioconductor package MultiAssayExperiment, which
+# must be installed:
 #
 #   Rscript tools/acc-data.R
 #
@@ -27,8 +28,13 @@ rownames(expression) <- sub("^hsa-", "", rownames(expression))
 told <- as.data.frame(colData(miniACC))
 told <- told[match(patients, told$patientID), ]
 table <- data.frame(
-  patient = patients, age = told$years_to_birth, sex = told$gender, stage = match(told$pathologic_stage, paste("stage", c("i", "ii", "iii", "iv"))),
-  subtype = told$C1A.C1B, purity = told$purity, died = ifelse(told$vital_status == 1, "yes", "no"),
+  patient = patients,
+  age = told$years_to_birth,
+  sex = told$gender,
+  stage = match(told$pathologic_stage, paste("stage", c("i", "ii", "iii", "iv"))),
+  subtype = told$C1A.C1B,
+  purity = told$purity,
+  died = ifelse(told$vital_status == 1, "yes", "no"),
   days = ifelse(told$vital_status == 1, told$days_to_death, told$days_to_last_followup)
 )
 
@@ -38,5 +44,8 @@ write_table <- function(x, file) {
   utils::write.csv(x, connection, quote = FALSE, na = "NA")
 }
 write_table(expression, "inst/extdata/acc-expression.csv.gz")
-write_table(copies[intersect(rownames(genes), rownames(copies)), intersect(patients, colnames(copies))], "inst/extdata/acc-copies.csv.gz")
+write_table(
+  copies[intersect(rownames(genes), rownames(copies)), intersect(patients, colnames(copies))],
+  "inst/extdata/acc-copies.csv.gz"
+)
 utils::write.csv(table, "inst/extdata/acc-patients.csv", quote = FALSE, row.names = FALSE, na = "NA")

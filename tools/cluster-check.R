@@ -1,4 +1,5 @@
-# Part of tools/cluster-check: runs searches through one driver of workers, and compares each with the same search without workers.
+# Part of tools/cluster-check: runs searches through one driver of workers, and compares each with the same search
+# without workers.
 #   Rscript tools/cluster-check.R PART FOLDER TABLE
 arguments <- commandArgs(trailingOnly = TRUE)
 part <- arguments[1]
@@ -9,7 +10,9 @@ options(pcgpu.cluster_folder = folder, pcgpu.cluster_wait = 60, pcgpu.progress =
 root <- getwd()
 test_path <- function(...) file.path(root, "tests/testthat", ...)
 skip_if_not_installed <- function(...) NULL
-for (helper in c("data", "golden", "discrete", "knn")) source(test_path(sprintf("helper-%s.R", helper)))
+for (helper in c("data", "golden", "discrete", "knn")) {
+  source(test_path(sprintf("helper-%s.R", helper)))
+}
 
 note <- function(what, passed, seconds, why = "") {
   line <- sprintf("%s  %-13s %-34s %6.1f s  %s", if (passed) "passed" else "FAILED", part, what, seconds, why)
@@ -45,7 +48,14 @@ slow_test <- function(x, y, S, suffStat) {
 
 # Returns functions that search, by name; they take further arguments for pc().
 problems <- function() {
-  recorded <- c("gauss-p100", "gauss-p20-fixedEdges", "gauss-p12-NA-keep", "gauss-p40-n60", "dis-p20-n3000", "bin-p15-n1000")
+  recorded <- c(
+    "gauss-p100",
+    "gauss-p20-fixedEdges",
+    "gauss-p12-NA-keep",
+    "gauss-p40-n60",
+    "dis-p20-n3000",
+    "bin-p15-n1000"
+  )
   golden <- lapply(recorded, function(name) golden_arguments(read_golden(name)))
   dense <- suff(p = 150, n = 300, degree = 30)
   codes <- simulate_codes(20, 1000)
@@ -60,9 +70,15 @@ problems <- function() {
   # The largest that workers are given.
   features <- matrix(sample(0:2, 1e7, TRUE), 1000)
   list(
-    "recorded answers" = function(...) suppressWarnings(lapply(golden, function(case) do.call(skeleton, c(case, list(...))))),
-    "Gaussian, dense" = function(...) list(pc(dense, gaussCItest, 0.05, p = 150, m.max = 3, skel.method = "stable.fast", ...)),
-    "Gaussian, data in a file" = function(...) list(skeleton(many, gaussCItest, 0.001, p = 1100, m.max = 1, method = "stable.fast", ...)),
+    "recorded answers" = function(...) {
+      suppressWarnings(lapply(golden, function(case) do.call(skeleton, c(case, list(...)))))
+    },
+    "Gaussian, dense" = function(...) {
+      list(pc(dense, gaussCItest, 0.05, p = 150, m.max = 3, skel.method = "stable.fast", ...))
+    },
+    "Gaussian, data in a file" = function(...) {
+      list(skeleton(many, gaussCItest, 0.001, p = 1100, m.max = 1, method = "stable.fast", ...))
+    },
     "discrete" = function(...) list(pc(codes, disCItest, 0.05, p = 20, ...)),
     "nearest neighbours" = function(...) list(pc(near, cmiKnnCItest, 0.05, p = 6, ...)),
     "a feature selection" = function(...) list(select_features(features, rep(0:1, 500), 30, discretize = "none", ...)),
@@ -71,13 +87,15 @@ problems <- function() {
       each <- list(gaussCItest, slow_test)
       quiet <- function(code) suppressMessages(code, classes = "pcgpu_message_pdsep")
       c(
-        lapply(each, function(test) quiet(fci(small, test, 0.05, p = 10, m.max = 1, ...))), lapply(each, function(test) rfci(small, test, 0.05, p = 10, m.max = 1, maj.rule = TRUE, ...)),
+        lapply(each, function(test) quiet(fci(small, test, 0.05, p = 10, m.max = 1, ...))),
+        lapply(each, function(test) rfci(small, test, 0.05, p = 10, m.max = 1, maj.rule = TRUE, ...)),
         list(fciPlus(small, slow_test, 0.05, p = 10, ...))
       )
     },
     "stability, cstar, markov_check" = function(...) {
       list(
-        stability(data, gaussCItest, 0.05, replicates = 20, seed = 4, ...), cstar(data, 0.1, y = "v3", replicates = 10, seed = 4, ...),
+        stability(data, gaussCItest, 0.05, replicates = 20, seed = 4, ...),
+        cstar(data, 0.1, y = "v3", replicates = 10, seed = 4, ...),
         markov_check(dag, of_dag, gaussCItest, seed = 1, ...)
       )
     },
@@ -94,14 +112,16 @@ check_answers <- function(cluster, words = "", which = setdiff(names(all), but),
       found <- all[[name]](cluster = cluster)
       first <- found[[1]]
       workers <- if (inherits(first, "pcgpu_stability")) first$device else run_details(first)$device
-      if (!any(grepl("^worker", workers))) stop("not on workers, but on ", toString(workers))
+      if (!any(grepl("^worker", workers))) {
+        stop("not on workers, but on ", toString(workers))
+      }
       all(mapply(same, found, wanted))
     })
   }
 }
 
-# Takes a worker away in the middle of a search, by a shell command that uses its process id and job number. The worker's test writes these
-# down.
+# Takes a worker away in the middle of a search, by a shell command that uses its process id and job number. The
+# worker's test writes these down.
 check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", seconds = 0.01) {
   s <- suff(p = 10, n = 300, degree = 4)
   file <- tempfile(tmpdir = folder)
@@ -115,20 +135,32 @@ check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", s
   }
   environment(test) <- list2env(list(file = file, seconds = seconds), parent = globalenv())
   wanted <- pc(s, slow_test, 0.05, p = 10)
-  system(sprintf("(for i in $(seq 1200); do [ -e %s ] && break; sleep 0.05; done; read pid job <%s && %s) >/dev/null 2>&1 &", file, file, command))
-  told <- character()
-  check(what, withCallingHandlers(
-    {
-      found <- pc(s, test, 0.05, p = 10, cluster = cluster)
-      if (!message %in% told) stop("no message of class ", message)
-      same(found, wanted)
-    },
-    message = function(m) {
-      told <<- c(told, class(m))
-      if (!inherits(m, "pcgpu_message")) cat(conditionMessage(m))
-      tryInvokeRestart("muffleMessage")
-    }
+  system(sprintf(
+    "(for i in $(seq 1200); do [ -e %s ] && break; sleep 0.05; done; read pid job <%s && %s) >/dev/null 2>&1 &",
+    file,
+    file,
+    command
   ))
+  told <- character()
+  check(
+    what,
+    withCallingHandlers(
+      {
+        found <- pc(s, test, 0.05, p = 10, cluster = cluster)
+        if (!message %in% told) {
+          stop("no message of class ", message)
+        }
+        same(found, wanted)
+      },
+      message = function(m) {
+        told <<- c(told, class(m))
+        if (!inherits(m, "pcgpu_message")) {
+          cat(conditionMessage(m))
+        }
+        tryInvokeRestart("muffleMessage")
+      }
+    )
+  )
 }
 
 # Starts workers of parallel, runs `code` on them, and ends them whatever became of them.
@@ -136,7 +168,9 @@ with_workers <- function(make, count, code) {
   cluster <- make(count)
   pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
   on.exit({
-    for (node in cluster) try(close(node$con), silent = TRUE)
+    for (node in cluster) {
+      try(close(node$con), silent = TRUE)
+    }
     tools::pskill(pids, tools::SIGKILL)
   })
   code(cluster)
@@ -144,16 +178,28 @@ with_workers <- function(make, count, code) {
 
 # A cluster's usual template, for BiocParallel and for future.batchtools alike.
 template <- file.path(folder, "slurm.tmpl")
-writeLines(c(
-  "#!/bin/bash", "#SBATCH --job-name=<%= job.name %>", "#SBATCH --output=<%= log.file %>", "#SBATCH --error=<%= log.file %>",
-  "#SBATCH --ntasks=1", "Rscript -e 'batchtools::doJobCollection(\"<%= uri %>\")'"
-), template)
+writeLines(
+  c(
+    "#!/bin/bash",
+    "#SBATCH --job-name=<%= job.name %>",
+    "#SBATCH --output=<%= log.file %>",
+    "#SBATCH --error=<%= log.file %>",
+    "#SBATCH --ntasks=1",
+    "Rscript -e 'batchtools::doJobCollection(\"<%= uri %>\")'"
+  ),
+  template
+)
 
 of_plan <- c("Gaussian, dense", "Gaussian, data in a file", "a feature selection", "an R function, conservative")
-switch(part,
+switch(
+  part,
   psock = {
-    for (count in c(1, 2, 4)) with_workers(parallel::makePSOCKcluster, count, function(cluster) check_answers(cluster, sprintf(" (%d)", count)))
-    with_workers(parallel::makePSOCKcluster, 2, function(cluster) check_loss(cluster, "a worker killed", "kill -9 $pid"))
+    for (count in c(1, 2, 4)) {
+      with_workers(parallel::makePSOCKcluster, count, function(cluster) check_answers(cluster, sprintf(" (%d)", count)))
+    }
+    with_workers(parallel::makePSOCKcluster, 2, function(cluster) {
+      check_loss(cluster, "a worker killed", "kill -9 $pid")
+    })
     with_workers(parallel::makePSOCKcluster, 2, function(cluster) {
       check_loss(cluster, "a worker that hangs", "kill -STOP $pid", "pcgpu_message_cluster")
     })
@@ -201,4 +247,6 @@ switch(part,
   vignette = source("tools/cluster-vignette.R"),
   stop("no such part: ", part)
 )
-if (part != "vignette") check("nothing left behind", length(list.files(folder, "^pcgpu-")) == 0)
+if (part != "vignette") {
+  check("nothing left behind", length(list.files(folder, "^pcgpu-")) == 0)
+}

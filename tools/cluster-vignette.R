@@ -1,5 +1,5 @@
-# Runs the job scripts of the vignette "On a cluster" on Slurm, as they are printed. Part of tools/cluster-check.R, which has check(),
-# same() and `folder`.
+# Runs the job scripts of the vignette "On a cluster" on Slurm, as they are printed. Part of tools/cluster-check.R,
+# which has check(), same() and `folder`.
 
 # Writes chunks whose label is a file name to files of that name.
 write_chunks <- function(vignette, into) {
@@ -18,8 +18,17 @@ submitted <- function(script) {
   unlink("fit.rds")
   job <- system(paste("sbatch --parsable", script), intern = TRUE)
   until <- Sys.time() + 90
-  while (length(suppressWarnings(system(paste("squeue --noheader --states=all --Format=State --jobs", job, "| grep -E 'PENDING|RUNNING|COMPLETING'"), intern = TRUE, ignore.stderr = TRUE))) > 0) {
-    if (Sys.time() > until) stop("job ", job, " does not end")
+  while (
+    length(suppressWarnings(system(
+      paste("squeue --noheader --states=all --Format=State --jobs", job, "| grep -E 'PENDING|RUNNING|COMPLETING'"),
+      intern = TRUE,
+      ignore.stderr = TRUE
+    ))) >
+      0
+  ) {
+    if (Sys.time() > until) {
+      stop("job ", job, " does not end")
+    }
     Sys.sleep(0.5)
   }
   if (!file.exists("fit.rds")) {

@@ -1,5 +1,6 @@
-# Writes, for the Rust crates that the package is built from, their authors (inst/AUTHORS), their licences (LICENSE.note), and their notices
-# (inst/NOTICES), which must go with the compiled library. The source is cargo's metadata and the crates' own files.
+# Writes, for the Rust crates that the package is built from, their authors (inst/AUTHORS), their licences
+# (LICENSE.note), and their notices (inst/NOTICES), which must go with the compiled library. The source is cargo's
+# metadata and the crates' own files.
 #
 #   Rscript tools/crates.R MANIFEST            writes them; MANIFEST: src/rust/Cargo.toml
 #   Rscript tools/crates.R MANIFEST --check    writes nothing; fails if they are stale
@@ -9,7 +10,9 @@ check <- identical(arguments[2L], "--check")
 
 cargo <- function(...) {
   said <- system2("cargo", c(..., "--locked", "--manifest-path", manifest), stdout = TRUE)
-  if (!is.null(attr(said, "status"))) stop("cargo failed", call. = FALSE)
+  if (!is.null(attr(said, "status"))) {
+    stop("cargo failed", call. = FALSE)
+  }
   said
 }
 packages <- jsonlite::fromJSON(cargo("metadata", "--format-version", "1"), simplifyVector = FALSE)$packages
@@ -23,8 +26,8 @@ in_tree <- function(...) {
 # What tools/vendor packs, except our own crates, which come from no registry.
 used <- in_tree("--workspace", "--edges", "normal,build", "--target", "all")
 packages <- Filter(function(package) !is.null(package$source), packages[names(packages) %in% used])
-# What ends up in the library of a platform: normal dependencies. Procedural macros, which run during compilation, are left out, with what
-# they need.
+# What ends up in the library of a platform: normal dependencies. Procedural macros, which run during compilation, are
+# left out, with what they need.
 linked_on <- function(target) in_tree("--package", "pcgpu", "--edges", "normal,no-proc-macro", "--target", target)
 linked <- intersect(names(packages), c(linked_on("x86_64-unknown-linux-gnu"), linked_on("aarch64-apple-darwin")))
 
@@ -52,17 +55,22 @@ licence_file <- function(package) {
 is_notice <- function(lines) grepl("^\\s*Copyright\\s+(\\(c\\)|\u00a9|[0-9])", lines, ignore.case = TRUE)
 notices <- function(package) {
   file <- licence_file(package)
-  if (is.null(file)) return(character())
+  if (is.null(file)) {
+    return(character())
+  }
   lines <- read_text(file)
   trimws(lines[is_notice(lines)])
 }
 
-# Texts that differ only in the holders of the rights, and in blanks, appear once, without notices. A text of one crate appears as it is.
+# Texts that differ only in the holders of the rights, and in blanks, appear once, without notices. A text of one crate
+# appears as it is.
 whole <- list()
 text_of <- character()
 for (name in linked) {
   file <- licence_file(packages[[name]])
-  if (is.null(file)) next
+  if (is.null(file)) {
+    next
+  }
   whole[[name]] <- read_text(file)
   body <- paste(whole[[name]][!is_notice(whole[[name]])], collapse = " ")
   key <- paste(trimws(tolower(gsub("[^A-Za-z0-9]+", " ", body))), taken(packages[[name]]))
@@ -73,7 +81,9 @@ for (name in linked) {
 without <- setdiff(linked, names(text_of))
 for (name in without) {
   others <- text_of[vapply(packages[names(text_of)], taken, "") == taken(packages[[name]])]
-  if (!length(others)) stop(name, " has no licence text, and no other crate has one of ", taken(packages[[name]]), call. = FALSE)
+  if (!length(others)) {
+    stop(name, " has no licence text, and no other crate has one of ", taken(packages[[name]]), call. = FALSE)
+  }
   text_of[name] <- names(which.max(table(others)))
 }
 
@@ -85,7 +95,12 @@ trim_blank <- function(lines) {
 who_holds <- function(name) {
   package <- packages[[name]]
   said <- notices(package)
-  if (!length(said)) said <- c(if (length(authors_of(package))) paste("Authors:", paste(authors_of(package), collapse = ", ")), sprintf("The crate has no notice; its source: %s", package$repository))
+  if (!length(said)) {
+    said <- c(
+      if (length(authors_of(package))) paste("Authors:", paste(authors_of(package), collapse = ", ")),
+      sprintf("The crate has no notice; its source: %s", package$repository)
+    )
+  }
   c(sprintf("  %s (%s)", name, expression_of(package)), paste0("    ", said))
 }
 
@@ -99,29 +114,40 @@ sections <- unlist(lapply(unique(text_of), function(key) {
   members <- sort(names(text_of)[text_of == key], method = "radix")
   text <- whole[[intersect(members, names(whole))[1L]]]
   alone <- length(members) == 1L
-  said <- if (alone) sprintf("  %s (%s)", members, expression_of(packages[[members]])) else unlist(lapply(members, who_holds))
+  said <- if (alone) {
+    sprintf("  %s (%s)", members, expression_of(packages[[members]]))
+  } else {
+    unlist(lapply(members, who_holds))
+  }
   c(rule, "", "For", said, "", trim_blank(if (alone) text else text[!is_notice(text)]), "")
 }))
 notice_file <- c(
   "Notices and licence texts of the Rust crates that are compiled into pcgpu's library. Of",
-  "a choice of licences, MIT is the one that is taken. Written by tools/crates.R.", "",
+  "a choice of licences, MIT is the one that is taken. Written by tools/crates.R.",
+  "",
   sections
 )
 
 others <- setdiff(names(packages), linked)
 listed <- function(names) sprintf("  %s: %s", names, vapply(packages[names], expression_of, ""))
 note <- c(
-  "pcgpu is under the MIT licence, see the file LICENSE.", "",
+  "pcgpu is under the MIT licence, see the file LICENSE.",
+  "",
   "Of the data in inst/extdata, the files acc-*.csv and acc-*.csv.gz are under the Artistic",
   "License 2.0 (Copyright 2019 Marcel Ramos, Levi Waldron and the MultiAssay SIG), and the",
-  "files sachs*.csv are in the public domain (CC0 1.0): inst/extdata/README.md has the sources.", "",
+  "files sachs*.csv are in the public domain (CC0 1.0): inst/extdata/README.md has the sources.",
+  "",
   "Compiled into its library are Rust's standard library (The Rust Project Developers,",
   "MIT OR Apache-2.0, https://www.rust-lang.org) and these Rust crates, whose notices are",
-  "in inst/NOTICES and whose authors are in inst/AUTHORS:", "",
-  listed(linked), "",
+  "in inst/NOTICES and whose authors are in inst/AUTHORS:",
+  "",
+  listed(linked),
+  "",
   "The source package has an archive of crates, src/rust/vendor.tar.xz, with the licence",
-  "texts of each. These are only there, to compile it or for other platforms:", "",
-  listed(others), "",
+  "texts of each. These are only there, to compile it or for other platforms:",
+  "",
+  listed(others),
+  "",
   "Written by tools/crates.R."
 )
 
@@ -133,10 +159,23 @@ authors <- c(
   unlist(lapply(names(packages), function(name) {
     package <- packages[[name]]
     # A notice names authors whom newer manifests no longer name.
-    from_notices <- sub("^Copyright\\s+(\\(c\\)|\u00a9)?[\\s0-9,-]*", "", notices(package), ignore.case = TRUE, perl = TRUE)
+    from_notices <- sub(
+      "^Copyright\\s+(\\(c\\)|\u00a9)?[\\s0-9,-]*",
+      "",
+      notices(package),
+      ignore.case = TRUE,
+      perl = TRUE
+    )
     known <- authors_of(package)
-    if (!length(known)) known <- from_notices[nzchar(from_notices)]
-    c("", sprintf("%s (version %s):", package$name, package$version), paste0("  ", if (length(known)) known else "its contributors", collapse = "\n"), sprintf("  %s", package$repository))
+    if (!length(known)) {
+      known <- from_notices[nzchar(from_notices)]
+    }
+    c(
+      "",
+      sprintf("%s (version %s):", package$name, package$version),
+      paste0("  ", if (length(known)) known else "its contributors", collapse = "\n"),
+      sprintf("  %s", package$repository)
+    )
   }))
 )
 
@@ -156,4 +195,6 @@ for (path in names(files)) {
     stale <- TRUE
   }
 }
-if (stale) quit(status = 1L)
+if (stale) {
+  quit(status = 1L)
+}

@@ -1,10 +1,14 @@
-# Makes an index of CRAN and Bioconductor for R CMD check --as-cran without a network: all packages that are installed here, and those that
-# DESCRIPTION names.
+# Makes an index of CRAN and Bioconductor for R CMD check --as-cran without a network: all packages that are installed
+# here, and those that DESCRIPTION names.
 #
 #   Rscript tools/fake-cran.R FOLDER      then set the variables that it prints
 arguments <- commandArgs(trailingOnly = TRUE)
 folder <- normalizePath(arguments[1L], mustWork = FALSE)
-wanted <- trimws(gsub("\\([^)]*\\)", "", unlist(strsplit(read.dcf("DESCRIPTION", c("Depends", "Imports", "Suggests")), ","))))
+wanted <- trimws(gsub(
+  "\\([^)]*\\)",
+  "",
+  unlist(strsplit(read.dcf("DESCRIPTION", c("Depends", "Imports", "Suggests")), ","))
+))
 
 fields <- c("Package", "Version", "Depends", "Imports", "LinkingTo", "Suggests", "License", "NeedsCompilation")
 here <- installed.packages(fields = fields)
@@ -13,11 +17,25 @@ here <- here[!duplicated(here[, "Package"]) & here[, "Package"] != "pcgpu", ]
 with_views <- vapply(here[, "Package"], function(package) !is.na(packageDescription(package, fields = "biocViews")), NA)
 from_bioconductor <- c(
   here[with_views, "Package"],
-  "graph", "Biobase", "BiocParallel", "DelayedArray", "HDF5Array", "RBGL", "Rgraphviz", "SingleCellExperiment", "SummarizedExperiment"
+  "graph",
+  "Biobase",
+  "BiocParallel",
+  "DelayedArray",
+  "HDF5Array",
+  "RBGL",
+  "Rgraphviz",
+  "SingleCellExperiment",
+  "SummarizedExperiment"
 )
 index <- here[, fields]
 missing <- setdiff(wanted, c(index[, "Package"], "R"))
-index <- rbind(index, matrix(c(missing, rep("99.0", length(missing)), rep(NA, length(missing) * (length(fields) - 2L))), ncol = length(fields)))
+index <- rbind(
+  index,
+  matrix(
+    c(missing, rep("99.0", length(missing)), rep(NA, length(missing) * (length(fields) - 2L))),
+    ncol = length(fields)
+  )
+)
 base <- rownames(installed.packages(priority = "base"))
 index <- index[!index[, "Package"] %in% base, , drop = FALSE]
 
@@ -38,7 +56,9 @@ write_index("BioCsoft", index[of_bioconductor, , drop = FALSE])
 # An empty index cannot be read.
 none <- index[1L, , drop = FALSE]
 none[, "Package"] <- "none"
-for (name in c("BioCann", "BioCexp")) write_index(name, none)
+for (name in c("BioCann", "BioCexp")) {
+  write_index(name, none)
+}
 
 # The files that tools:::CRAN_archive_db() and similar functions read.
 meta <- file.path(folder, "CRAN", "src", "contrib", "Meta")
@@ -53,12 +73,24 @@ write_object(list(), file.path(meta, "archive.rds"))
 write_object(data.frame(size = numeric(), mtime = as.POSIXct(character())), file.path(meta, "current.rds"))
 write_object(list(), file.path(meta, "aliases.rds"))
 write_object(list(), file.path(meta, "rdxrefs.rds"))
-write_object(cbind(index[!of_bioconductor, , drop = FALSE], Maintainer = NA, "Reverse depends" = NA), file.path(web, "packages.rds"))
+write_object(
+  cbind(index[!of_bioconductor, , drop = FALSE], Maintainer = NA, "Reverse depends" = NA),
+  file.path(web, "packages.rds")
+)
 
 urls <- paste0("file://", folder, "/", c("CRAN", "BioCsoft", "BioCann", "BioCexp"))
 repositories <- file.path(folder, "repositories")
-writeLines(c(
-  "menu_name\tURL\tdefault\tsource\twin.binary\tmac.binary",
-  sprintf("%s\t%s\t%s\t%s\tFALSE\tFALSE\tFALSE", c("CRAN", "BioCsoft", "BioCann", "BioCexp"), c("CRAN", "BioC software", "BioC annotation", "BioC experiment"), urls, "TRUE")
-), repositories)
+writeLines(
+  c(
+    "menu_name\tURL\tdefault\tsource\twin.binary\tmac.binary",
+    sprintf(
+      "%s\t%s\t%s\t%s\tFALSE\tFALSE\tFALSE",
+      c("CRAN", "BioCsoft", "BioCann", "BioCexp"),
+      c("CRAN", "BioC software", "BioC annotation", "BioC experiment"),
+      urls,
+      "TRUE"
+    )
+  ),
+  repositories
+)
 cat(sprintf("R_REPOSITORIES=%s\nR_CRAN_WEB=%s\nR_CRAN_SRC=%s\n", repositories, urls[1L], urls[1L]))

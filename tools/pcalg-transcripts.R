@@ -1,13 +1,15 @@
-# Runs pcalg's own tests and the examples of its help pages twice, on pcalg alone and under use_in_pcalg(), and compares what they print. It
-# needs pcalg's source, which is not part of this repository; pcalg and pcgpu must be installed.
+# Runs pcalg's own tests and the examples of its help pages twice, on pcalg alone and under use_in_pcalg(), and compares
+# what they print. It needs pcalg's source, which is not part of this repository; pcalg and pcgpu must be installed.
 #
 #   Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]
 #
-# SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run. The comparison
-# leaves out lines of times, and our own line on graphs that are no CPDAG. If R fails, its exit status is the last line. Exits with 1 if any
-# transcript differs, or ran out of time (10 minutes) on one side alone.
+# SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run.
+# The comparison leaves out lines of times, and our own line on graphs that are no CPDAG. If R fails, its exit status is
+# the last line. Exits with 1 if any transcript differs, or ran out of time (10 minutes) on one side alone.
 arguments <- commandArgs(trailingOnly = TRUE)
-if (!length(arguments)) stop("usage: Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]", call. = FALSE)
+if (!length(arguments)) {
+  stop("usage: Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]", call. = FALSE)
+}
 source_folder <- arguments[1L]
 pattern <- if (length(arguments) > 1L) arguments[2L] else ""
 limit <- 600
@@ -15,7 +17,9 @@ limit <- 600
 tests <- list.files(file.path(source_folder, "tests"), "\\.R$", full.names = TRUE)
 pages <- list.files(file.path(source_folder, "man"), "\\.Rd$", full.names = TRUE)
 files <- grep(pattern, c(tests, pages), value = TRUE)
-if (!length(files)) stop("no file of ", source_folder, " matches ", pattern, call. = FALSE)
+if (!length(files)) {
+  stop("no file of ", source_folder, " matches ", pattern, call. = FALSE)
+}
 
 # Returns the lines to run; character(0) for a page without an example.
 lines_of <- function(file) {
@@ -34,8 +38,8 @@ run <- function(file, lines, ours) {
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
   script <- file.path(folder, "script.R")
-  # The swap happens before the first line, without a trace in the output or in the random numbers. Only our package warns that labels go by
-  # position.
+  # The swap happens before the first line, without a trace in the output or in the random numbers. Only our package
+  # warns that labels go by position.
   prelude <- c(
     if (ours) "invisible(pcgpu::use_in_pcalg())" else "invisible(loadNamespace('pcgpu'))",
     "globalCallingHandlers(pcgpu_warning_names = function(w) invokeRestart('muffleWarning'))"
@@ -44,8 +48,13 @@ run <- function(file, lines, ours) {
   old <- setwd(if (grepl("/tests/", file)) dirname(file) else folder)
   on.exit(setwd(old), add = TRUE)
   began <- proc.time()[["elapsed"]]
-  output <- suppressWarnings(system2("Rscript", c("--no-save", "--no-restore", shQuote(script)),
-    stdout = TRUE, stderr = TRUE, timeout = limit, env = "PCGPU_NUM_THREADS=1"
+  output <- suppressWarnings(system2(
+    "Rscript",
+    c("--no-save", "--no-restore", shQuote(script)),
+    stdout = TRUE,
+    stderr = TRUE,
+    timeout = limit,
+    env = "PCGPU_NUM_THREADS=1"
   ))
   status <- attr(output, "status")
   seconds <- if (identical(status, 124L)) NA else proc.time()[["elapsed"]] - began
@@ -74,7 +83,13 @@ for (file in files) {
   ours <- run(file, lines, TRUE)
   total <- total + c(theirs$seconds, ours$seconds)
   same <- identical(theirs$lines, ours$lines) || (is.na(theirs$seconds) && is.na(ours$seconds))
-  cat(sprintf("%-9s %-40s %6.1f s, %6.1f s under use_in_pcalg()\n", if (same) "equal" else "DIFFERENT", name, theirs$seconds, ours$seconds))
+  cat(sprintf(
+    "%-9s %-40s %6.1f s, %6.1f s under use_in_pcalg()\n",
+    if (same) "equal" else "DIFFERENT",
+    name,
+    theirs$seconds,
+    ours$seconds
+  ))
   if (!same) {
     differing <- differing + 1L
     before <- tempfile()
@@ -86,5 +101,13 @@ for (file in files) {
     unlink(c(before, after))
   }
 }
-cat(sprintf("%d transcripts, %d differ; %.0f s, %.0f s under use_in_pcalg()\n", compared, differing, total[["theirs"]], total[["ours"]]))
-if (differing) quit(status = 1L)
+cat(sprintf(
+  "%d transcripts, %d differ; %.0f s, %.0f s under use_in_pcalg()\n",
+  compared,
+  differing,
+  total[["theirs"]],
+  total[["ours"]]
+))
+if (differing) {
+  quit(status = 1L)
+}

@@ -1,5 +1,5 @@
-# Fails if the reference index of _pkgdown.yml lacks a help page of man/, or names one that does not exist. Checks the articles against
-# vignettes/, too.
+# Fails if the reference index of _pkgdown.yml lacks a help page of man/, or names one that does not exist. Checks the
+# articles against vignettes/, too.
 listed <- function(block) {
   lines <- readLines("_pkgdown.yml")
   begin <- grep(paste0("^", block, ":"), lines)
@@ -11,12 +11,18 @@ listed <- function(block) {
 compare <- function(block, there) {
   named <- listed(block)
   said <- c(
-    sprintf("_pkgdown.yml, %s: %s is missing", block, setdiff(there, named)), sprintf("_pkgdown.yml, %s: there is no %s", block, setdiff(named, there)),
+    sprintf("_pkgdown.yml, %s: %s is missing", block, setdiff(there, named)),
+    sprintf("_pkgdown.yml, %s: there is no %s", block, setdiff(named, there)),
     sprintf("_pkgdown.yml, %s: %s stands there twice", block, named[duplicated(named)])
   )
   said[nzchar(said)]
 }
 topics <- sub("\\.Rd$", "", list.files("man", "\\.Rd$"))
-faults <- c(compare("reference", topics), compare("articles", sub("\\.Rmd$", "", list.files("vignettes", "\\.Rmd$", recursive = TRUE))))
-if (length(faults)) writeLines(faults)
+faults <- c(
+  compare("reference", topics),
+  compare("articles", sub("\\.Rmd$", "", list.files("vignettes", "\\.Rmd$", recursive = TRUE)))
+)
+if (length(faults)) {
+  writeLines(faults)
+}
 quit(status = length(faults) > 0L)

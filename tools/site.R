@@ -1,5 +1,5 @@
-# Makes the pages of the site from the sources in the working folder: Rscript site.R EXAMPLES (TRUE: help pages show the output of their
-# examples). Part of tools/site.
+# Makes the pages of the site from the sources in the working folder: Rscript site.R EXAMPLES (TRUE: help pages show the
+# output of their examples). Part of tools/site.
 examples <- as.logical(commandArgs(TRUE)[1L])
 options(pkgdown.internet = FALSE)
 # pkgdown would look up packages that are not installed on CRAN, and the build would fail without a network.

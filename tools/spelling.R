@@ -1,5 +1,5 @@
-# Fails if help pages, README, NEWS, vignettes, DESCRIPTION, ARCHITECTURE or CONTRIBUTING have words that are neither in a dictionary of
-# British English nor in inst/WORDLIST.
+# Fails if help pages, README, NEWS, vignettes, DESCRIPTION, ARCHITECTURE or CONTRIBUTING have words that are neither in
+# a dictionary of British English nor in inst/WORDLIST.
 #
 #   Rscript tools/spelling.R            lists them, and where they are
 #   Rscript tools/spelling.R --write    writes them all into inst/WORDLIST, which must then be read

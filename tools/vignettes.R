@@ -1,7 +1,7 @@
 # Checks the rules of vignettes, without knitting them: Rscript tools/vignettes.R [FILE ...]
 #
-# - A chunk that runs and uses an optional package (under Suggests in DESCRIPTION) is guarded by `eval = has_x`, or by an `if (has_x)`
-#   in the chunk, where an earlier chunk has `has_x <- requireNamespace("x", quietly = TRUE)`.
+# - A chunk that runs and uses an optional package (under Suggests in DESCRIPTION) is guarded by `eval = has_x`, or by
+#   an `if (has_x)` in the chunk, where an earlier chunk has `has_x <- requireNamespace("x", quietly = TRUE)`.
 # - No chunk uses packages other than those of R, of DESCRIPTION and this one.
 # - The index entry is the title; two threads; each figure has an alternative text.
 # - Code fits into 92 columns, beyond which a reader has to scroll.
@@ -17,7 +17,11 @@ chunks_of <- function(lines) {
   begins <- grep("^```\\{r\\b", lines)
   lapply(begins, function(begin) {
     end <- begin + grep("^```$", lines[-seq_len(begin)])[1L]
-    list(line = begin, head = sub("^```\\{r(.*)\\}\\s*$", "\\1", lines[begin]), code = lines[seq_len(end - begin - 1L) + begin])
+    list(
+      line = begin,
+      head = sub("^```\\{r(.*)\\}\\s*$", "\\1", lines[begin]),
+      code = lines[seq_len(end - begin - 1L) + begin]
+    )
   })
 }
 
@@ -38,35 +42,54 @@ faults_of <- function(file) {
   fault <- function(line, ...) faults <<- c(faults, paste0(file, ":", line, ": ", ...))
   title <- sub('^title: "(.*)"$', "\\1", grep("^title: ", lines, value = TRUE)[1L])
   entry <- sub(".*\\\\VignetteIndexEntry\\{(.*)\\}.*", "\\1", grep("VignetteIndexEntry", lines, value = TRUE)[1L])
-  if (title != entry) fault(2L, "the title and \\VignetteIndexEntry{} differ")
+  if (title != entry) {
+    fault(2L, "the title and \\VignetteIndexEntry{} differ")
+  }
   runs <- !any(grepl("opts_chunk\\$set\\(.*eval = FALSE", lines))
-  if (runs && !any(grepl("options(pcgpu.threads = 2", lines, fixed = TRUE))) fault(1L, "no chunk sets options(pcgpu.threads = 2)")
+  if (runs && !any(grepl("options(pcgpu.threads = 2", lines, fixed = TRUE))) {
+    fault(1L, "no chunk sets options(pcgpu.threads = 2)")
+  }
   for (chunk in chunks) {
     wide <- which(nchar(chunk$code) > 92L & !grepl("include = FALSE", chunk$head, fixed = TRUE))
-    if (length(wide)) fault(chunk$line + wide[1L], "code beyond 92 columns")
-    if (!runs || grepl("eval = FALSE", chunk$head, fixed = TRUE)) next
+    if (length(wide)) {
+      fault(chunk$line + wide[1L], "code beyond 92 columns")
+    }
+    if (!runs || grepl("eval = FALSE", chunk$head, fixed = TRUE)) {
+      next
+    }
     set <- regmatches(chunk$code, regexec('^\\s*(has_\\w+) <- requireNamespace\\("(\\w+)"', chunk$code))
-    for (guard in set[lengths(set) == 3L]) guards[guard[3L]] <- guard[2L]
+    for (guard in set[lengths(set) == 3L]) {
+      guards[guard[3L]] <- guard[2L]
+    }
     if (any(grepl("^\\s*plot(_cpdag)?\\(", chunk$code)) && !grepl("fig.alt", chunk$head, fixed = TRUE)) {
       fault(chunk$line, "a figure without fig.alt")
     }
     for (package in packages_of(chunk$code)) {
-      if (package %in% needed) next
+      if (package %in% needed) {
+        next
+      }
       if (!package %in% optional) {
         fault(chunk$line, "the package ", package, " is not in DESCRIPTION")
         next
       }
       guard <- guards[package]
-      guarded <- !is.na(guard) && (grepl(paste0("eval = ", guard, "\\b"), chunk$head) || any(grepl(paste0("if \\(", guard, "\\)"), chunk$code)))
-      if (!guarded) fault(chunk$line, "the package ", package, " is only suggested, and the chunk is not guarded by has_", package)
+      guarded <- !is.na(guard) &&
+        (grepl(paste0("eval = ", guard, "\\b"), chunk$head) || any(grepl(paste0("if \\(", guard, "\\)"), chunk$code)))
+      if (!guarded) {
+        fault(chunk$line, "the package ", package, " is only suggested, and the chunk is not guarded by has_", package)
+      }
     }
   }
   faults
 }
 
 files <- commandArgs(TRUE)
-if (!length(files)) files <- list.files("vignettes", "\\.Rmd$", full.names = TRUE)
+if (!length(files)) {
+  files <- list.files("vignettes", "\\.Rmd$", full.names = TRUE)
+}
 faults <- unlist(lapply(files, faults_of))
-if (length(faults)) writeLines(faults)
+if (length(faults)) {
+  writeLines(faults)
+}
 cat(sprintf("%d vignettes, %d faults\n", length(files), length(faults)))
 quit(status = length(faults) > 0L)

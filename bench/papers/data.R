@@ -1,5 +1,6 @@
-# Writes what the programs of this folder read: Rscript data.R FOLDER. Expression data as CSV without header; samples of networks as level codes with one. Both
-# gzipped. Data sets that are not in $PCGPU_BENCH_DATA are left out, with a message.
+# Writes what the programs of this folder read: Rscript data.R FOLDER. Expression data as CSV without header; samples of
+# networks as level codes with one. Both gzipped. Data sets that are not in $PCGPU_BENCH_DATA are left out, with a
+# message.
 here <- dirname(dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))))
 source(file.path(here, "data.R"))
 out <- commandArgs(trailingOnly = TRUE)[1L]
@@ -21,7 +22,13 @@ for (shape in list(list("br51", 1592, 50), list("scerevisiae", 5361, 63))) {
   close(to)
 }
 
-for (case in list(list("alarm", 10000), list("alarm", 200000), list("andes", 20000), list("link", 20000), list("munin", 20000))) {
+for (case in list(
+  list("alarm", 10000),
+  list("alarm", 200000),
+  list("andes", 20000),
+  list("link", 20000),
+  list("munin", 20000)
+)) {
   network <- network_file(case[[1L]])
   if (!file.exists(network)) {
     message(case[[1L]], " is not in ", bench_folder())

@@ -1,11 +1,13 @@
 # What is kept of runs: table.R sources it.
 #
-# runs.csv has the runs whose logs were read (logs.R describes its columns). kept.csv has earlier runs whose logs are not kept, in the same columns and with three
-# digits, until a run replaces them.
+# runs.csv has the runs whose logs were read (logs.R describes its columns). kept.csv has earlier runs whose logs are
+# not kept, in the same columns and with three digits, until a run replaces them.
 
 # runs.csv, as it is.
 read_runs <- function(file) {
-  if (!file.exists(file)) return(data.frame(paper = character(), log = character(), run_row("", NA_real_)[0L, ]))
+  if (!file.exists(file)) {
+    return(data.frame(paper = character(), log = character(), run_row("", NA_real_)[0L, ]))
+  }
   numbers <- c("minimum", "median", "count", "would_take", "limit")
   runs <- utils::read.csv(file, colClasses = "character", na.strings = character())
   runs[numbers] <- lapply(runs[numbers], function(cells) as.double(ifelse(nzchar(cells), cells, NA)))
@@ -16,7 +18,9 @@ read_runs <- function(file) {
 replaced_by <- function(runs, read) {
   name <- function(of) paste(of$paper, of$log, sep = "/")
   empty <- setdiff(name(read), name(read)[nzchar(read$way)])
-  for (log in empty) message(log, " has no result", if (log %in% name(runs)) ": what is kept of it stays")
+  for (log in empty) {
+    message(log, " has no result", if (log %in% name(runs)) ": what is kept of it stays")
+  }
   read <- read[!name(read) %in% intersect(empty, name(runs)), ]
   all <- rbind(runs[!name(runs) %in% name(read), ], read)
   all[order(name(all), method = "radix"), ]
@@ -24,8 +28,15 @@ replaced_by <- function(runs, read) {
 
 write_runs <- function(runs, file) {
   numbers <- vapply(runs, is.numeric, NA)
-  in_full <- function(number) if (is.na(number)) "" else format(number, digits = 15L, scientific = FALSE, drop0trailing = TRUE)
+  in_full <- function(number) {
+    if (is.na(number)) "" else format(number, digits = 15L, scientific = FALSE, drop0trailing = TRUE)
+  }
   runs[numbers] <- lapply(runs[numbers], vapply, in_full, "")
   # Quotes where they are needed.
-  utils::write.csv(runs, file, row.names = FALSE, quote = which(vapply(runs, function(cells) any(grepl("[,\"]", cells)), NA)))
+  utils::write.csv(
+    runs,
+    file,
+    row.names = FALSE,
+    quote = which(vapply(runs, function(cells) any(grepl("[,\"]", cells)), NA))
+  )
 }

@@ -1,12 +1,16 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
-# The runs of a folder of logs, as runs.csv has them (kept.R): a row each with paper, log and way (strategy or the like), minimum and median of its repeats after the first in
-# seconds, the distance, per cent or number of tests that it tells of (`count`), its tests by level (`tests`), shares of time by level (`began`: milliseconds at which levels began, and at
-# which all ended), figure 9's sets by rows (`rows`), and where it was left out the seconds that it would take (`would_take`) and those that were allowed (`limit`).
-# A row without a way tells of the whole log: how it ended where its time did not suffice, and what it was made on.
+# The runs of a folder of logs, as runs.csv has them (kept.R): a row each with paper, log and way (strategy or the
+# like), minimum and median of its repeats after the first in seconds, the distance, per cent or number of tests that it
+# tells of (`count`), its tests by level (`tests`), shares of time by level (`began`: milliseconds at which levels
+# began, and at which all ended), figure 9's sets by rows (`rows`), and where it was left out the seconds that it would
+# take (`would_take`) and those that were allowed (`limit`). A row without a way tells of the whole log: how it ended
+# where its time did not suffice, and what it was made on.
 read_logs <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
-  if (!length(files)) stop("no logs in ", out)
+  if (!length(files)) {
+    stop("no logs in ", out)
+  }
   bind(lapply(files, read_log))
 }
 
@@ -15,9 +19,16 @@ read_log <- function(file) {
   paper <- basename(dirname(file))
   log <- sub("[.]log$", "", basename(file))
   program <- sub("^# ([a-z_]+).*", "\\1", lines[1L])
-  found <- switch(program, search_times = of_searches(lines), discrete_cuda = of_discrete(lines), knn_cuda = of_neighbours(lines),
-                  knn_graphs = bind(list(of_graphs(lines), of_left_out(lines))), selection = of_selections(lines), end_to_end = of_calls(lines),
-                  sm_efficiency = of_profile(lines))
+  found <- switch(
+    program,
+    search_times = of_searches(lines),
+    discrete_cuda = of_discrete(lines),
+    knn_cuda = of_neighbours(lines),
+    knn_graphs = bind(list(of_graphs(lines), of_left_out(lines))),
+    selection = of_selections(lines),
+    end_to_end = of_calls(lines),
+    sm_efficiency = of_profile(lines)
+  )
   # The lines before what the program printed.
   told <- function(what) {
     hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
@@ -27,25 +38,56 @@ read_log <- function(file) {
   # Why it did not end is in a file beside it.
   left_out <- sub("[.]log$", ".left-out", file)
   whole$ended <- if (file.exists(left_out)) readLines(left_out)[1L] else ""
-  for (what in c("machine", "processor", "cores", "commit", "packed")) whole[[what]] <- told(what)
+  for (what in c("machine", "processor", "cores", "commit", "packed")) {
+    whole[[what]] <- told(what)
+  }
   data.frame(paper = paper, log = log, bind(list(whole, found)))
 }
 
 # The parts of ways that colons separate, `count` of each, as a matrix; of no ways without rows.
-cells_of <- function(ways, count) matrix(as.character(unlist(strsplit(as.character(ways), ":", fixed = TRUE))), ncol = count, byrow = TRUE)
+cells_of <- function(ways, count) {
+  matrix(as.character(unlist(strsplit(as.character(ways), ":", fixed = TRUE))), ncol = count, byrow = TRUE)
+}
 
 # Structural Hamming distances by graph and k, of graphs that have all; none where they were not run.
 distances_of <- function(runs) {
   quality <- runs[grepl("^quality:", runs$way), ]
-  if (!nrow(quality)) return(NULL)
+  if (!nrow(quality)) {
+    return(NULL)
+  }
   cells <- do.call(rbind, strsplit(quality$way, ":", fixed = TRUE))
   distance <- tapply(quality$count, list(cells[, 3L], as.integer(cells[, 4L])), identity)
   distance[stats::complete.cases(distance), , drop = FALSE]
 }
 
-run_row <- function(way, minimum, median = minimum, began = "", count = NA_real_, tests = "", rows = "", would_take = NA_real_, limit = NA_real_) {
-  data.frame(way = way, minimum = minimum, median = median, count = count, tests = tests, began = began, rows = rows, would_take = would_take, limit = limit, ended = "",
-             machine = "", processor = "", cores = "", commit = "", packed = "")
+run_row <- function(
+  way,
+  minimum,
+  median = minimum,
+  began = "",
+  count = NA_real_,
+  tests = "",
+  rows = "",
+  would_take = NA_real_,
+  limit = NA_real_
+) {
+  data.frame(
+    way = way,
+    minimum = minimum,
+    median = median,
+    count = count,
+    tests = tests,
+    began = began,
+    rows = rows,
+    would_take = would_take,
+    limit = limit,
+    ended = "",
+    machine = "",
+    processor = "",
+    cores = "",
+    commit = "",
+    packed = ""
+  )
 }
 bind <- function(rows) do.call(rbind, rows)
 
@@ -65,17 +107,30 @@ of_searches <- function(lines) {
     # Of several cards, as cuda:0+1, the way has their number.
     device <- sub(" .*", "", cells[4L])
     several <- if (grepl("+", device, fixed = TRUE)) paste(1L + nchar(gsub("[^+]", "", device)), "cards ") else ""
-    run_row(paste0(several, sub("^[^ ]+ ", "", cells[4L])), as.double(cells[10L]), as.double(cells[11L]), if (is.finite(before)) clock(lines[before]) else "", tests = trimws(tests))
+    run_row(
+      paste0(several, sub("^[^ ]+ ", "", cells[4L])),
+      as.double(cells[10L]),
+      as.double(cells[11L]),
+      if (is.finite(before)) clock(lines[before]) else "",
+      tests = trimws(tests)
+    )
   })
   whole <- grep("^ratio,", lines, value = TRUE)
-  whole <- lapply(whole, function(line) run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L]))))
-  # Of the sets that several rows have: per cent that 40 at most have. `rows`: how many sets one row has, 2 to 9 rows have, 10 to 19, and so on; the last are 100 and more.
+  whole <- lapply(whole, function(line) {
+    run_row("whole", as.double(sub("^[^ ]+ ", "", strsplit(line, ",", fixed = TRUE)[[1L]][3L])))
+  })
+  # Of the sets that several rows have: per cent that 40 at most have. `rows`: how many sets one row has, 2 to 9 rows
+  # have, 10 to 19, and so on; the last are 100 and more.
   redundant <- lapply(grep("^redundant,", lines, value = TRUE), function(line) {
     sets <- sets_by_rows(line)
     several <- sets$rows > 1L
     bin <- factor(ifelse(several, pmin(sets$rows %/% 10L, 10L), -1L), -1:10)
-    run_row("redundant", NA_real_, count = 100 * sum(sets$sets[several & sets$rows <= 40L]) / sum(sets$sets[several]),
-            rows = paste(sprintf("%.0f", tapply(sets$sets, bin, sum, default = 0)), collapse = " "))
+    run_row(
+      "redundant",
+      NA_real_,
+      count = 100 * sum(sets$sets[several & sets$rows <= 40L]) / sum(sets$sets[several]),
+      rows = paste(sprintf("%.0f", tapply(sets$sets, bin, sum, default = 0)), collapse = " ")
+    )
   })
   # A strategy that comes twice was run once more for having opened the card.
   found <- bind(c(rows, whole, redundant))
@@ -93,10 +148,14 @@ of_discrete <- function(lines) {
   rows <- lapply(seq_along(at), function(i) {
     part <- lines[at[i]:(c(at, length(lines) + 1L)[i + 1L] - 1L)]
     clocks <- grep("ms, levels began at", part, value = TRUE)
-    if (!length(clocks)) return(NULL)
+    if (!length(clocks)) {
+      return(NULL)
+    }
     seconds <- as.double(sub("^ *([0-9.]+) ms.*", "\\1", clocks)) / 1000
     # The first makes things ready, unless it is the only one.
-    if (length(seconds) > 1L) seconds <- seconds[-1L]
+    if (length(seconds) > 1L) {
+      seconds <- seconds[-1L]
+    }
     run_row(sub("^strategy ", "", lines[at[i]]), min(seconds), stats::median(seconds), clock(clocks[length(clocks)]))
   })
   found <- bind(rows)
@@ -106,16 +165,31 @@ of_discrete <- function(lines) {
 of_neighbours <- function(lines) {
   tests <- grep("^n [0-9]+ [|]S[|]", lines, value = TRUE)
   rows <- lapply(tests, function(line) {
-    shape <- gsub(" ", ":", sub("^n ([0-9]+) [|]S[|] ([0-9]+) k ([0-9]+) permutations ([0-9]+):.*", "\\1 \\2 \\3 \\4", line))
-    hits <- regmatches(line, gregexpr("(shared|alone|parallel|single|CPU) [0-9.]+ ms( [0-9.]+ to [0-9.]+)?( [(]of [0-9]+[)])?", line))[[1L]]
+    shape <- gsub(
+      " ",
+      ":",
+      sub("^n ([0-9]+) [|]S[|] ([0-9]+) k ([0-9]+) permutations ([0-9]+):.*", "\\1 \\2 \\3 \\4", line)
+    )
+    hits <- regmatches(
+      line,
+      gregexpr("(shared|alone|parallel|single|CPU) [0-9.]+ ms( [0-9.]+ to [0-9.]+)?( [(]of [0-9]+[)])?", line)
+    )[[1L]]
     # As many tests were asked.
     tests <- as.double(ifelse(grepl("[(]of", hits), gsub("^.*[(]of |[)]$", "", hits), NA))
     hits <- strsplit(sub(" [(]of.*", "", hits), " ", fixed = TRUE)
-    bind(Map(function(hit, tests) {
-      # With percentiles 5 and 95 where tests are asked one by one.
-      ways <- c(paste0(shape, ":", hit[1L]), if (length(hit) > 3L) paste0(shape, ":", hit[1L], c(":5", ":95")))
-      bind(Map(function(way, ms) run_row(way, ms / 1000, count = tests), ways, as.double(hit[c(2L, if (length(hit) > 3L) c(4L, 6L))])))
-    }, hits, tests))
+    bind(Map(
+      function(hit, tests) {
+        # With percentiles 5 and 95 where tests are asked one by one.
+        ways <- c(paste0(shape, ":", hit[1L]), if (length(hit) > 3L) paste0(shape, ":", hit[1L], c(":5", ":95")))
+        bind(Map(
+          function(way, ms) run_row(way, ms / 1000, count = tests),
+          ways,
+          as.double(hit[c(2L, if (length(hit) > 3L) c(4L, 6L))])
+        ))
+      },
+      hits,
+      tests
+    ))
   })
   search <- grep("permutations, alpha .*: [0-9.]+ s,", lines, value = TRUE)
   rows <- c(rows, lapply(search, function(line) run_row("search", as.double(sub(".*: ([0-9.]+) s,.*", "\\1", line)))))
@@ -126,7 +200,9 @@ of_neighbours <- function(lines) {
 of_graphs <- function(lines) {
   cells <- strsplit(grep("^(knn|quality),", lines, value = TRUE), ",", fixed = TRUE)
   bind(lapply(cells, function(cell) {
-    if (cell[1L] == "knn") return(run_row(paste(cell[2:5], collapse = ":"), as.double(cell[6L]), count = as.double(cell[7L])))
+    if (cell[1L] == "knn") {
+      return(run_row(paste(cell[2:5], collapse = ":"), as.double(cell[6L]), count = as.double(cell[7L])))
+    }
     run_row(paste(c("quality", cell[2:4]), collapse = ":"), NA_real_, count = as.double(cell[5L]))
   }))
 }
@@ -141,12 +217,16 @@ option_of <- function(call, name) {
 of_left_out <- function(lines) {
   cells <- strsplit(grep("^leftout,", lines, value = TRUE), ",", fixed = TRUE)
   limit <- as.double(option_of(lines[1L], "limit"))
-  bind(lapply(cells, function(cell) run_row(paste(cell[2:5], collapse = ":"), NA_real_, would_take = as.double(cell[6L]), limit = limit)))
+  bind(lapply(cells, function(cell) {
+    run_row(paste(cell[2:5], collapse = ":"), NA_real_, would_take = as.double(cell[6L]), limit = limit)
+  }))
 }
 
 of_calls <- function(lines) {
   counts <- strsplit(grep("^counts,", lines, value = TRUE), ",", fixed = TRUE)
-  if (length(counts)) return(run_row("cpu", NA_real_, tests = counts[[1L]][3L]))
+  if (length(counts)) {
+    return(run_row("cpu", NA_real_, tests = counts[[1L]][3L]))
+  }
   cells <- strsplit(grep("^(process|first|warm|orient),", lines, value = TRUE), ",", fixed = TRUE)
   what <- vapply(cells, `[`, "", 1L)
   bind(lapply(unique(what), function(of) {
@@ -161,21 +241,31 @@ of_selections <- function(lines) {
     seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
     # Of several cards, as `GPUs 0,1`, the way is their number.
     is_of_cards <- startsWith(line, "GPUs ")
-    way <- if (is_of_cards) paste(1L + nchar(gsub("[^,]", "", sub(":.*", "", line))), "cards") else names[[which(startsWith(line, names(names)))]]
+    way <- if (is_of_cards) {
+      paste(1L + nchar(gsub("[^,]", "", sub(":.*", "", line))), "cards")
+    } else {
+      names[[which(startsWith(line, names(names)))]]
+    }
     run_row(way, seconds[1L], seconds[2L])
   }))
 }
 
-# Of the kernel of the level that the call names the per cent that Nsight Compute has, launches weighted by their time, and all its seconds.
+# Of the kernel of the level that the call names the per cent that Nsight Compute has, launches weighted by their time,
+# and all its seconds.
 of_profile <- function(lines) {
   csv <- grep("^\"", lines, value = TRUE)
-  if (length(csv) < 3L) return(NULL)
+  if (length(csv) < 3L) {
+    return(NULL)
+  }
   launches <- utils::read.csv(text = csv, check.names = FALSE, colClasses = "character")[-1L, ]
   numbers <- function(name) as.double(gsub(",", "", launches[[grep(name, names(launches), fixed = TRUE)[1L]]]))
   kernel <- sub("[(].*", "", launches[["Kernel Name"]])
   nanoseconds <- numbers("gpu__time_duration.sum")
-  is_of_level <- kernel %in% c("marginal", "gpucsl_marginal") == (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
-  if (!any(is_of_level)) return(NULL)
+  is_of_level <- kernel %in% c("marginal", "gpucsl_marginal") ==
+    (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
+  if (!any(is_of_level)) {
+    return(NULL)
+  }
   # What else a level launches, as to settle it, takes less; raise_marginal, of level 0, too.
   of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
   these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
@@ -183,12 +273,15 @@ of_profile <- function(lines) {
   bind(list(run_row("busy", NA_real_, count = per_cent), run_row("kernel", sum(nanoseconds[these]) / 1e9)))
 }
 
-# Milliseconds that a run spent at levels from `from` to `to`, of the text in `began`. The time in which results are handed over belongs to the last level.
+# Milliseconds that a run spent at levels from `from` to `to`, of the text in `began`. The time in which results are
+# handed over belongs to the last level.
 ms_of_levels <- function(began, from, to) {
   at <- as.double(strsplit(began, " ", fixed = TRUE)[[1L]])
   # The last is the end.
   levels <- length(at) - 1L
-  if (from >= levels) return(0)
+  if (from >= levels) {
+    return(0)
+  }
   at[min(to + 2L, levels + 1L)] - at[from + 1L]
 }
 

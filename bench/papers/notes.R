@@ -1,17 +1,21 @@
 # The words of PAPERS.md: its head, the titles of papers, and what is unlike in all rows of an item. table.R sources it.
 head_of_page <- c(
-  "# The papers' experiments", "",
+  "# The papers' experiments",
+  "",
   "Four papers and a thesis, table by table: a row for each number that they print, ours beside it; without ratios that follow from printed seconds, and tables of data and machines.",
   "`bench/papers/published.csv` has the numbers and says which runs are beside them, `runs.csv` the runs; `make papers` packs what repeats them. Seconds are minimum / median of the",
-  "repeats after a first run, or one run.", "",
+  "repeats after a first run, or one run.",
+  "",
   "- published: as printed, in seconds where nothing else is said, with the hardware",
   "- theirs here: their mapping of tests to threads on our card, as a kernel of pcgpu (`strategy` of `cuda_device()`). It is **no run of the authors' programs**: it answers with pcalg's",
   "  separating sets and counts, of both sides of a pair, which theirs need not. Where a row says \"slower here than published\", that costs more than a newer card gains, and",
   "  the published number is the fairer one",
   "- ours: pcgpu's own kernels (`strategy = \"shared\"`), or its CPU engine where the row says so",
   "- published / ours is a ratio across machines; theirs here / ours one of the same card. Where the first is less than what the card alone has",
-  "  more of, memory bandwidth or TFLOP/s in single precision, the remark says so", "",
-  "How far theirs here is theirs, beyond the duties above:", "",
+  "  more of, memory bandwidth or TFLOP/s in single precision, the remark says so",
+  "",
+  "How far theirs here is theirs, beyond the duties above:",
+  "",
   "- cuPC and gpucsl: where the papers compute a pseudo-inverse for each test or set, these kernels invert by Gauss-Jordan elimination (cuPC) or eliminate (gpucsl), and",
   "  compute the pseudo-inverse only where that is not to be trusted",
   "- gpuPC: level 0 is the thesis's algorithm 9, but in the runs of b469fbfa36cf the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
@@ -23,16 +27,20 @@ head_of_page <- c(
   "  for each test by itself, so that a test has one p-value alone and in a search. A launch is cut so short that Ctrl-C is heard: where n and k are thousands, it has fewer",
   "  threads than the card can hold",
   "- blocks and unified memory of the thesis: blocks run on one card. Its algorithm 17, blocks on several cards, is not there: several cards of ours have the whole matrix each",
-  "- CUDA-JMI: the joining on the CPU is plain, and not tuned", "",
+  "- CUDA-JMI: the joining on the CPU is plain, and not tuned",
+  "",
   "Surrogates stand for the shapes of data that cannot be had, BR51, S. cerevisiae, DREAM5-Insilico and TCGA: no row has a ratio of them to a published time. BR51's and",
   "S. cerevisiae's make 6 and 45 % of the published tests (table 4.2), and cuPC-E spends 10 % of its time at levels 1 to 5 of DREAM5's, where the paper has nearly all of it (figure 6):",
-  "they are easier problems, or others.", "",
+  "they are easier problems, or others.",
+  "",
   "Runs compare times; that all strategies give one answer is what tests/core/papers_cuda.rs and its like are for."
 )
 
 titles <- c(
-  cupc = "cuPC (Zarebavani and others 2020)", gpupc = "gpuPC (Hagedorn and Huegle 2021; the thesis's tables 6.7 and 6.8)",
-  dissertation = "The thesis (Hagedorn 2023), what is in no other paper", cmiknn = "GPU_CMIknn (Hagedorn and others 2022; the thesis's tables 6.10 to 6.16)",
+  cupc = "cuPC (Zarebavani and others 2020)",
+  gpupc = "gpuPC (Hagedorn and Huegle 2021; the thesis's tables 6.7 and 6.8)",
+  dissertation = "The thesis (Hagedorn 2023), what is in no other paper",
+  cmiknn = "GPU_CMIknn (Hagedorn and others 2022; the thesis's tables 6.10 to 6.16)",
   `cuda-jmi` = "CUDA-JMI (Gonz\u00e1lez-Dom\u00ednguez and others 2020)"
 )
 
@@ -78,7 +86,10 @@ notes <- c(
     "Theirs are medians of 20 tests. So are ours, asked one after the other, and theirs here; in a batch, seconds a test of as many as take a quarter of a second. So, too, tables 2",
     "to 4; tables 6 to 9 are percentiles of the same tests."
   ),
-  "cmiknn, table 5 (6.14), searches by N and k" = paste("Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.", of_one_core),
+  "cmiknn, table 5 (6.14), searches by N and k" = paste(
+    "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3.",
+    of_one_core
+  ),
   "cmiknn, table 6.16, searches by share of discrete variables" = paste(
     "Theirs are medians of ten graphs; ours are of one, with edges of probability 0.3, and k = 7, where theirs is not named. Levels are the whole range of a number's ranks apart.",
     of_one_core

@@ -1,11 +1,14 @@
-# Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh wrote: its logs first take the place in
-# runs.csv of those of the same name, or are added to the others. Numbers without a run in runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each
-# published number (published.csv).
+# Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh
+# wrote: its logs first take the place in runs.csv of those of the same name, or are added to the others. Numbers
+# without a run in runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published
+# number (published.csv).
 #
-# published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our card), ours, and base and ours_base, where the
-# number says how many times as fast as those they are: PAPER/LOG#WAY, as logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`,
-# of which a way `edge:*` is the range over all such; x:1, times as fast as `base` at level 1, from the times at which levels began; `x over ...`, times as fast as something
-# that was not run here, where seconds stand beside it; %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
+# published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our
+# card), ours, and base and ours_base, where the number says how many times as fast as those they are: PAPER/LOG#WAY, as
+# logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`, of which a way
+# `edge:*` is the range over all such; x:1, times as fast as `base` at level 1, from the times at which levels began; `x
+# over ...`, times as fast as something that was not run here, where seconds stand beside it; %:0, %:1 and %:2, per cent
+# of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
 # %:told, per cent that the run itself tells of.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
@@ -36,7 +39,11 @@ published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "cha
 log_of <- function(key) sub("#.*", "", key)
 keys_in <- function(keys) keys[nzchar(keys)]
 # The keys of known runs. For an earlier run with only a ratio, the key has the way `A over B`.
-known <- c(runs$key, sub(" over .*", "", runs$key), ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), ""))
+known <- c(
+  runs$key,
+  sub(" over .*", "", runs$key),
+  ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), "")
+)
 logs_read <- runs$name[!runs$is_earlier]
 # Whether the logs of all of these runs were read, be it without one that did not end, or the runs are known.
 are_kept <- function(keys) {
@@ -53,33 +60,57 @@ medians_like <- function(key) runs$median[startsWith(runs$key, sub("[*]$", "", k
 
 seconds_text <- function(key) {
   run <- run_of(key)
-  if (is.null(run)) "" else if (run$minimum == run$median) number(run$median) else paste(number(run$minimum), "/", number(run$median))
+  if (is.null(run)) {
+    ""
+  } else if (run$minimum == run$median) {
+    number(run$median)
+  } else {
+    paste(number(run$minimum), "/", number(run$median))
+  }
 }
 ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
 # A ratio that is kept without its seconds.
 kept_ratio <- function(key, base) run_of(paste(key, "over", sub("^.*#", "", base)))$count
 # Of a ratio: the run, and what it is as fast as; of several their range.
 times_text <- function(key, base) {
-  if (!is.null(ratio <- kept_ratio(key, base))) return(number(ratio))
+  if (!is.null(ratio <- kept_ratio(key, base))) {
+    return(number(ratio))
+  }
   base <- median_of(base)
-  if (!isTRUE(base > 0) || !nzchar(key)) return("")
+  if (!isTRUE(base > 0) || !nzchar(key)) {
+    return("")
+  }
   of <- if (endsWith(key, "*")) medians_like(key) else median_of(key)
   of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
 }
 # Of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
 times_at_level_1_text <- function(key, base) {
-  ms <- vapply(c(base, key), function(key) if (is.null(run <- run_of(key)) || !nzchar(run$began)) NA_real_ else ms_of_levels(run$began, 1L, 1L), 0)
+  ms <- vapply(
+    c(base, key),
+    function(key) if (is.null(run <- run_of(key)) || !nzchar(run$began)) NA_real_ else ms_of_levels(run$began, 1L, 1L),
+    0
+  )
   ratio_text(ms[1L], ms[2L])
 }
 share_text <- function(key, unit) {
   run <- run_of(key)
-  if (is.null(run)) return("")
-  if (unit == "%:told") return(paste(number(run$count), "%"))
+  if (is.null(run)) {
+    return("")
+  }
+  if (unit == "%:told") {
+    return(paste(number(run$count), "%"))
+  }
   levels <- switch(sub(".*:", "", unit), `0` = c(0L, 0L), `1` = c(1L, 1L), `2` = c(2L, 5L))
   is_of_tests <- startsWith(unit, "%tests")
-  if (is.null(levels) || !nzchar(if (is_of_tests) run$tests else run$began)) return("")
-  share <- if (is_of_tests) share_of_tests(run$tests, levels[1L], levels[2L]) else share_of_levels(run$began, levels[1L], levels[2L])
+  if (is.null(levels) || !nzchar(if (is_of_tests) run$tests else run$began)) {
+    return("")
+  }
+  share <- if (is_of_tests) {
+    share_of_tests(run$tests, levels[1L], levels[2L])
+  } else {
+    share_of_levels(run$began, levels[1L], levels[2L])
+  }
   paste(number(100 * share), "%")
 }
 count_text <- function(key) {
@@ -91,7 +122,8 @@ number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / 
 
 shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
 
-# How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single precision; NA where it is a CPU.
+# How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single
+# precision; NA where it is a CPU.
 cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
 figures_of <- function(pattern) {
   card <- grep(pattern, cards$card)[1L]
@@ -102,20 +134,35 @@ more_of_card <- function(hardware, ours) {
   pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))
   machine <- logs$machine[match(log_of(ours), logs$name)]
   own <- regmatches(machine, regexpr("H100|H200", machine))
-  if (!length(pattern) || !length(own)) return(NA_real_)
+  if (!length(pattern) || !length(own)) {
+    return(NA_real_)
+  }
   several <- if (grepl("^[0-9] ", hardware)) as.double(substr(hardware, 1L, 1L)) else 1
   own_cards <- if (grepl("#[2-9] cards", ours)) as.double(sub("^.*#([2-9]) cards.*$", "\\1", ours)) else 1
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
-# Published seconds without the compilation that the same table has apart, and how many times that is ours, at the first call and at later ones.
+# Published seconds without the compilation that the same table has apart, and how many times that is ours, at the first
+# call and at later ones.
 without_compilation <- function(row, value, ours, later) {
-  of_row <- published[published$paper == row$paper & published$item == sub("end to end", "compilation", row$item) & published$data == row$data & published$what == row$what, ]
-  if (!grepl("end to end$", row$item) || !nrow(of_row)) return(NULL)
+  of_row <- published[
+    published$paper == row$paper &
+      published$item == sub("end to end", "compilation", row$item) &
+      published$data == row$data &
+      published$what == row$what,
+  ]
+  if (!grepl("end to end$", row$item) || !nrow(of_row)) {
+    return(NULL)
+  }
   value <- value - as.double(of_row$value)
-  paste0("published without compilation ", number(value), " s", if (!grepl("surrogate", row$reason)) {
-    sprintf(", %s times ours and %s times a later call", number(value / ours), number(value / later))
-  })
+  paste0(
+    "published without compilation ",
+    number(value),
+    " s",
+    if (!grepl("surrogate", row$reason)) {
+      sprintf(", %s times ours and %s times a later call", number(value / ours), number(value / later))
+    }
+  )
 }
 
 row_of <- function(row) {
@@ -123,18 +170,48 @@ row_of <- function(row) {
   shown <- if (is.na(value)) row$value else format(value, big.mark = ",", digits = 10)
   is_of_seconds <- shows_seconds(row$unit)
   is_ratio <- row$unit %in% c("x", "x:1")
-  unit <- if (is_ratio && nzchar(shown)) " x" else if (startsWith(row$unit, "%")) " %" else if (grepl("^x ", row$unit)) paste0(" ", row$unit) else ""
+  unit <- if (is_ratio && nzchar(shown)) {
+    " x"
+  } else if (startsWith(row$unit, "%")) {
+    " %"
+  } else if (grepl("^x ", row$unit)) {
+    paste0(" ", row$unit)
+  } else {
+    ""
+  }
   has_theirs <- are_kept(c(row$theirs, if (is_ratio) row$base))
   has_ours <- are_kept(c(row$ours, if (is_ratio) row$ours_base))
   cell <- function(key, base, is_kept) {
-    if (!is_kept) return("")
-    switch(sub("[ :].*", "", row$unit), x = if (row$unit == "x") times_text(key, base) else if (is_ratio) times_at_level_1_text(key, base) else seconds_text(key),
-           `%` = , `%tests` = share_text(key, row$unit), tests = count_text(key), seconds_text(key))
+    if (!is_kept) {
+      return("")
+    }
+    switch(
+      sub("[ :].*", "", row$unit),
+      x = if (row$unit == "x") {
+        times_text(key, base)
+      } else if (is_ratio) {
+        times_at_level_1_text(key, base)
+      } else {
+        seconds_text(key)
+      },
+      `%` = ,
+      `%tests` = share_text(key, row$unit),
+      tests = count_text(key),
+      seconds_text(key)
+    )
   }
   theirs <- cell(row$theirs, row$base, has_theirs)
   ours <- cell(row$ours, row$ours_base, has_ours)
   is_surrogate <- grepl("surrogate", row$reason)
-  seconds <- function(key, cell) if (are_kept(key)) median_of(key) else if (is_of_seconds) number_of(cell) else NA_real_
+  seconds <- function(key, cell) {
+    if (are_kept(key)) {
+      median_of(key)
+    } else if (is_of_seconds) {
+      number_of(cell)
+    } else {
+      NA_real_
+    }
+  }
   ours_s <- seconds(row$ours, ours)
   gain <- if (row$unit != "s" || is_surrogate) "" else ratio_text(value, ours_s)
   over <- if (startsWith(row$unit, "%") || row$unit == "tests") {
@@ -151,7 +228,9 @@ row_of <- function(row) {
   more <- if (on_card && has_ours) more_of_card(row$hardware, row$ours) else NA_real_
   of_theirs <- if (has_theirs && row$unit == "s" && isTRUE(median_of(row$theirs) > value)) "slower here than published"
   of_ours <- c(
-    if (has_ours && isTRUE(value / ours_s < more)) sprintf("ours gains less than the hardware (%s times)", number(more)),
+    if (has_ours && isTRUE(value / ours_s < more)) {
+      sprintf("ours gains less than the hardware (%s times)", number(more))
+    },
     if (!is.null(batch)) sprintf("ours in a batch: %s (%.0f tests)", number(batch$median), batch$count),
     if (!is.null(later)) paste("later calls of a process:", number(later$minimum), "/", number(later$median))
   )
@@ -163,12 +242,23 @@ row_of <- function(row) {
   would_take <- left_out[left_out$key %in% missing, ]
   never <- (nzchar(row$theirs) && !has_theirs && !nzchar(theirs)) || (nzchar(row$ours) && !has_ours && !nzchar(ours))
   remark <- c(
-    if (nzchar(row$reason)) row$reason, of_theirs, of_ours, without_compilation(row, value, ours_s, later_s),
+    if (nzchar(row$reason)) row$reason,
+    of_theirs,
+    of_ours,
+    without_compilation(row, value, ours_s, later_s),
     if (nrow(would_take)) {
-      sprintf("left out: it would take %s s by the time of single tests, more than our limit of %s s", number(max(would_take$would_take)), number(max(would_take$limit)))
+      sprintf(
+        "left out: it would take %s s by the time of single tests, more than our limit of %s s",
+        number(max(would_take$would_take)),
+        number(max(would_take$limit))
+      )
     },
     if (length(setdiff(missing, would_take$key))) "not measured in the time given",
-    if (row$unit == "x:1" && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) "the level starts of its run are not kept" else if (never && !length(missing)) "not run yet"
+    if (row$unit == "x:1" && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) {
+      "the level starts of its run are not kept"
+    } else if (never && !length(missing)) {
+      "not run yet"
+    }
   )
   hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
   row_text(row$data, row$what, paste0(shown, unit, hardware), theirs, ours, gain, over, paste(remark, collapse = "; "))
@@ -178,36 +268,75 @@ row_of <- function(row) {
 distances <- local({
   columns <- c("k", "graphs", "mean distance", "least difference", "median", "mean", "most")
   found <- distances_of(runs)
-  if (is.null(found)) return(stats::setNames(as.data.frame(matrix("", 0L, 7L)), columns))
+  if (is.null(found)) {
+    return(stats::setNames(as.data.frame(matrix("", 0L, 7L)), columns))
+  }
   bind(lapply(colnames(found), function(k) {
     less <- found[, k] - found[, "7"]
-    cells <- c(k, nrow(found), number(mean(found[, k])), number(min(less)), number(stats::median(less)), number(mean(less)), number(max(less)))
+    cells <- c(
+      k,
+      nrow(found),
+      number(mean(found[, k])),
+      number(min(less)),
+      number(stats::median(less)),
+      number(mean(less)),
+      number(max(less))
+    )
     stats::setNames(as.data.frame(as.list(cells)), columns)
   }))
 })
 figure_1 <- function() {
-  cat("\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n", notes[["cmiknn, figure 1"]], "\n\n", sep = "")
+  cat(
+    "\n### cmiknn, figure 1 (6.5): structural Hamming distance less that of k = 7\n\n",
+    notes[["cmiknn, figure 1"]],
+    "\n\n",
+    sep = ""
+  )
   cat(head_text(names(distances)))
-  for (i in seq_len(nrow(distances))) cat(row_text(unlist(distances[i, ])))
+  for (i in seq_len(nrow(distances))) {
+    cat(row_text(unlist(distances[i, ])))
+  }
 }
 
 # Runs whose seconds no row shows.
 sweeps <- function() {
   taken <- unlist(published[shows_seconds(published$unit), c("theirs", "ours")])
-  own <- runs[!runs$key %in% taken & !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^(warm|kernel)$", runs$way) & (!is.na(runs$median) | nzchar(runs$rows)), ]
-  lines <- vapply(seq_len(nrow(own)), function(i) {
-    run <- own[i, ]
-    parts <- strsplit(run$log, "--", fixed = TRUE)[[1L]]
-    ours <- runs$median[runs$name == run$name & runs$way %in% c("shared", "resident", sub("^[^ ]+", "shared", run$way))]
-    seconds <- if (!nzchar(run$rows)) {
-      seconds_text(run$key)
-    } else {
-      sets <- as.double(strsplit(run$rows, " ", fixed = TRUE)[[1L]])
-      sprintf("no time: %s %% of the sets are in several rows, %s %% of these in 40 at most", number(100 * sum(sets[-1L]) / sum(sets)), number(run$count))
-    }
-    row_text(paste(run$paper, parts[1L]), gsub("_", ":", paste(parts[-1L], collapse = " ")), run$way, seconds, if (length(ours)) ratio_text(run$median, ours[1L]) else "")
-  }, "")
-  cat("\n## Sweeps\n\nRuns whose seconds no row above has: drawn without numbers in the papers, compared there, or ours alone. `s / ours` is over ours of the same log.\n\n")
+  own <- runs[
+    !runs$key %in% taken &
+      !grepl("^quality:|:(shared|CPU|alone|parallel|single)(:5|:95)?$|^(warm|kernel)$", runs$way) &
+      (!is.na(runs$median) | nzchar(runs$rows)),
+  ]
+  lines <- vapply(
+    seq_len(nrow(own)),
+    function(i) {
+      run <- own[i, ]
+      parts <- strsplit(run$log, "--", fixed = TRUE)[[1L]]
+      ours <- runs$median[
+        runs$name == run$name & runs$way %in% c("shared", "resident", sub("^[^ ]+", "shared", run$way))
+      ]
+      seconds <- if (!nzchar(run$rows)) {
+        seconds_text(run$key)
+      } else {
+        sets <- as.double(strsplit(run$rows, " ", fixed = TRUE)[[1L]])
+        sprintf(
+          "no time: %s %% of the sets are in several rows, %s %% of these in 40 at most",
+          number(100 * sum(sets[-1L]) / sum(sets)),
+          number(run$count)
+        )
+      }
+      row_text(
+        paste(run$paper, parts[1L]),
+        gsub("_", ":", paste(parts[-1L], collapse = " ")),
+        run$way,
+        seconds,
+        if (length(ours)) ratio_text(run$median, ours[1L]) else ""
+      )
+    },
+    ""
+  )
+  cat(
+    "\n## Sweeps\n\nRuns whose seconds no row above has: drawn without numbers in the papers, compared there, or ours alone. `s / ours` is over ours of the same log.\n\n"
+  )
   cat(head_text("paper, item", "problem", "way", "s", "s / ours"))
   cat(lines[order(own$name, method = "radix")], sep = "")
 }
@@ -216,15 +345,32 @@ sweeps <- function() {
 made_on <- function(logs) {
   card <- ifelse(nzchar(logs$machine), logs$machine, "no card")
   processor <- ifelse(nzchar(logs$processor), paste0(logs$processor, ", "), "")
-  of <- paste0(card, "; ", processor, logs$cores, ifelse(logs$cores == "1", " CPU core", " CPU cores"), "; commit ", logs$commit, ", packed ", logs$packed)
+  of <- paste0(
+    card,
+    "; ",
+    processor,
+    logs$cores,
+    ifelse(logs$cores == "1", " CPU core", " CPU cores"),
+    "; commit ",
+    logs$commit,
+    ", packed ",
+    logs$packed
+  )
   group <- paste(logs$paper, of)
   for (one in unique(group)) {
     these <- logs$log[group == one]
     item <- sub("--.*", "", these)
-    items <- vapply(unique(item), function(name) {
-      problems <- sub("^-+", "", substring(these[item == name], nchar(name) + 1L))
-      paste0(name, if (any(nzchar(problems))) sprintf(" (%s)", paste(gsub("_", ":", gsub("--", " ", problems)), collapse = ", ")))
-    }, "")
+    items <- vapply(
+      unique(item),
+      function(name) {
+        problems <- sub("^-+", "", substring(these[item == name], nchar(name) + 1L))
+        paste0(
+          name,
+          if (any(nzchar(problems))) sprintf(" (%s)", paste(gsub("_", ":", gsub("--", " ", problems)), collapse = ", "))
+        )
+      },
+      ""
+    )
     at <- match(one, group)
     cat("- ", logs$paper[at], ", ", paste(items, collapse = ", "), ": ", of[at], "\n", sep = "")
   }
@@ -233,11 +379,21 @@ made_on <- function(logs) {
 write_page <- function() {
   cat(head_of_page, sep = "\n")
   cat("\n## Machines\n\n", head_text("card", "memory, GB/s", "TFLOP/s, single / double", "in"), sep = "")
-  for (i in seq_len(nrow(cards))) cat(row_text(cards$card[i], cards$bandwidth[i], paste(cards$single[i], "/", cards$double[i]), cards$where[i]))
-  cat("\nMakers' figures, at the boost clock. CPUs of the papers, whose rows name cores alone:\n\n", head_text("CPU", "cores", "in"), sep = "")
+  for (i in seq_len(nrow(cards))) {
+    cat(row_text(cards$card[i], cards$bandwidth[i], paste(cards$single[i], "/", cards$double[i]), cards$where[i]))
+  }
+  cat(
+    "\nMakers' figures, at the boost clock. CPUs of the papers, whose rows name cores alone:\n\n",
+    head_text("CPU", "cores", "in"),
+    sep = ""
+  )
   cpus <- utils::read.csv(file.path(here, "cpus.csv"), colClasses = "character")
-  for (i in seq_len(nrow(cpus))) cat(row_text(cpus$cpu[i], cpus$cores[i], cpus$where[i]))
-  cat("\n### Runs\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`. Those of d431d0d1fe96 are in `kept.csv`, with three digits: their logs are not kept.\n\n")
+  for (i in seq_len(nrow(cpus))) {
+    cat(row_text(cpus$cpu[i], cpus$cores[i], cpus$where[i]))
+  }
+  cat(
+    "\n### Runs\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`. Those of d431d0d1fe96 are in `kept.csv`, with three digits: their logs are not kept.\n\n"
+  )
   made_on(logs)
   for (paper in unique(published$paper)) {
     cat(sprintf("\n## %s\n", titles[[paper]]))
@@ -247,9 +403,22 @@ write_page <- function() {
       note <- notes[name]
       note <- note[!is.na(note)]
       cat(sprintf("\n### %s\n\n", name))
-      if (length(note)) cat(paste(note, collapse = " "), "\n\n", sep = "")
-      cat(head_text("data", "what", "published (on)", "theirs here", "ours", "published / ours", "theirs here / ours", "remark"))
-      for (i in seq_len(nrow(rows))) cat(row_of(rows[i, ]))
+      if (length(note)) {
+        cat(paste(note, collapse = " "), "\n\n", sep = "")
+      }
+      cat(head_text(
+        "data",
+        "what",
+        "published (on)",
+        "theirs here",
+        "ours",
+        "published / ours",
+        "theirs here / ours",
+        "remark"
+      ))
+      for (i in seq_len(nrow(rows))) {
+        cat(row_of(rows[i, ]))
+      }
     }
     if (paper == "cmiknn") figure_1()
   }
@@ -257,7 +426,11 @@ write_page <- function() {
   ended <- logs[nzchar(logs$ended), ]
   ended <- stats::setNames(ended$ended, ended$name)
   if (length(ended)) {
-    cat("\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n", paste0("- ", names(ended), ": ", ended, "\n"), sep = "")
+    cat(
+      "\n## Ended by their time\n\nA run's first strategies are there where later ones were ended.\n\n",
+      paste0("- ", names(ended), ": ", ended, "\n"),
+      sep = ""
+    )
   }
 }
 
@@ -268,10 +441,20 @@ writeLines(enc2utf8(text), page_file, useBytes = TRUE)
 
 # How many times as fast as `base` the runs of a side are, of rows that tell so.
 times_of <- function(rows, side, base) {
-  vapply(seq_len(nrow(rows)), function(i) {
-    keys <- c(rows[[side]][i], rows[[base]][i])
-    if (!is.null(ratio <- kept_ratio(keys[1L], keys[2L]))) ratio else if (are_kept(keys)) median_of(keys[2L]) / median_of(keys[1L]) else NA_real_
-  }, 0)
+  vapply(
+    seq_len(nrow(rows)),
+    function(i) {
+      keys <- c(rows[[side]][i], rows[[base]][i])
+      if (!is.null(ratio <- kept_ratio(keys[1L], keys[2L]))) {
+        ratio
+      } else if (are_kept(keys)) {
+        median_of(keys[2L]) / median_of(keys[1L])
+      } else {
+        NA_real_
+      }
+    },
+    0
+  )
 }
 seconds <- runs[c("key", "median", "count", "tests", "began", "rows")]
 source(file.path(here, "pictures.R"))

@@ -17,7 +17,16 @@ parts <- function(fit) {
     return(list(fit@edges, fit@sets, fit@gaps, fit@n.edgetests, fit@max.ord))
   }
   if (pcgpu:::is_fci(fit)) {
-    return(list(fit@amat, fit@sepset, fit@pMax, fit@n.edgetests, fit@max.ord, fit@allPdsep, fit@n.edgetestsPDSEP, fit@max.ordPDSEP))
+    return(list(
+      fit@amat,
+      fit@sepset,
+      fit@pMax,
+      fit@n.edgetests,
+      fit@max.ord,
+      fit@allPdsep,
+      fit@n.edgetestsPDSEP,
+      fit@max.ordPDSEP
+    ))
   }
   list(as(fit@graph, "matrix"), fit@sepset, fit@pMax, fit@n.edgetests, fit@max.ord)
 }
@@ -31,7 +40,9 @@ no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
 killed_after <- function(seconds, file, search) {
   child <- parallel::mcparallel(search(), silent = TRUE)
   ended <- NULL
-  while (is.null(ended) && !file.exists(file)) ended <- parallel::mccollect(child, wait = FALSE, timeout = 0.002)
+  while (is.null(ended) && !file.exists(file)) {
+    ended <- parallel::mccollect(child, wait = FALSE, timeout = 0.002)
+  }
   if (is.null(ended)) {
     Sys.sleep(seconds)
     tools::pskill(child$pid, tools::SIGKILL)
@@ -39,8 +50,8 @@ killed_after <- function(seconds, file, search) {
   suppressWarnings(parallel::mccollect(child))
 }
 
-# Calls `run(seconds)`, with this time limit, until the search ends early and `here(fit)` holds. Returns list(fit, warned, seconds). The limit
-# grows because the point where a search ends depends on the load of the machine.
+# Calls `run(seconds)`, with this time limit, until the search ends early and `here(fit)` holds. Returns list(fit,
+# warned, seconds). The limit grows because the point where a search ends depends on the load of the machine.
 until_time_is_over <- function(run, here) {
   for (seconds in 2^(-4:4)) {
     warned <- NULL
@@ -60,7 +71,8 @@ until_time_is_over <- function(run, here) {
 
 ended_at <- function(level) function(fit) run_details(fit)$level == level
 
-# Returns the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the beginning.
+# Returns the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the
+# beginning.
 while_resumed <- function(code) {
   told <- NULL
   value <- withCallingHandlers(code, pcgpu_message_resumed = function(m) {

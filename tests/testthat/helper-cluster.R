@@ -17,7 +17,9 @@ telling_test <- function(file, seconds = 0.005) {
   force(file)
   force(seconds)
   function(x, y, S, suffStat) {
-    if (length(S) > 0 && !file.exists(file)) file.create(file)
+    if (length(S) > 0 && !file.exists(file)) {
+      file.create(file)
+    }
     Sys.sleep(seconds)
     gaussCItest(x, y, S, suffStat)
   }
@@ -26,12 +28,16 @@ telling_test <- function(file, seconds = 0.005) {
 # Workers that may be taken away, and their processes: those end with the frame that asks.
 doomed_workers <- function(count, env = parent.frame()) {
   # R CMD check allows two.
-  if (count > 2L && nzchar(Sys.getenv("_R_CHECK_LIMIT_CORES_"))) testthat::skip("only two processes are allowed here")
+  if (count > 2L && nzchar(Sys.getenv("_R_CHECK_LIMIT_CORES_"))) {
+    testthat::skip("only two processes are allowed here")
+  }
   cluster <- parallel::makePSOCKcluster(count)
   parallel::clusterCall(cluster, loadNamespace, "pcgpu")
   pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
   end <- function() {
-    for (node in cluster) close(node$con)
+    for (node in cluster) {
+      close(node$con)
+    }
     tools::pskill(pids, tools::SIGKILL)
   }
   do.call(on.exit, list(bquote(.(end)()), add = TRUE), envir = env)
@@ -42,7 +48,9 @@ doomed_workers <- function(count, env = parent.frame()) {
 while_signalled <- function(pids, signal, file, code) {
   system(sprintf(
     "sh -c 'for i in $(seq 1200); do if [ -e %s ]; then kill -%s %s; exit; fi; sleep 0.05; done' >/dev/null 2>&1 &",
-    file, signal, paste(pids, collapse = " ")
+    file,
+    signal,
+    paste(pids, collapse = " ")
   ))
   lost <- list()
   value <- withCallingHandlers(code, pcgpu_message_lost = function(m) {
@@ -56,7 +64,11 @@ while_signalled <- function(pids, signal, file, code) {
 in_package <- function(..., env = parent.frame()) {
   values <- list(...)
   before <- mget(names(values), asNamespace("pcgpu"))
-  enter <- function(values) for (name in names(values)) utils::assignInNamespace(name, values[[name]], "pcgpu")
+  enter <- function(values) {
+    for (name in names(values)) {
+      utils::assignInNamespace(name, values[[name]], "pcgpu")
+    }
+  }
   enter(values)
   # The last is taken back first.
   do.call(on.exit, list(bquote(.(enter)(.(before))), add = TRUE, after = FALSE), envir = env)
@@ -74,7 +86,9 @@ be_quick <- function(seconds, constants = c("grace", "patience_of_pieces"), env 
 deadly_test <- function(once) {
   force(once)
   function(x, y, S, suffStat) {
-    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)
+    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) {
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    }
     Sys.sleep(0.002)
     gaussCItest(x, y, S, suffStat)
   }

@@ -1,5 +1,6 @@
-# A compact result holds what a pcAlgo of the same call holds. `suffStat` and `indepTest`: for the p-values of level 0. `shown`: whether its
-# conversions, what it prints and what it says of pairs are compared, too. These work on what the first part compares.
+# A compact result holds what a pcAlgo of the same call holds. `suffStat` and `indepTest`: for the p-values of level 0.
+# `shown`: whether its conversions, what it prints and what it says of pairs are compared, too. These work on what the
+# first part compares.
 expect_same_as_pcalgo <- function(compact, full, suffStat, indepTest, info = NULL, shown = TRUE) {
   expect_s4_class(compact, "pcCompact")
   expect_true(validObject(compact), info = info)
@@ -22,7 +23,9 @@ expect_same_as_pcalgo <- function(compact, full, suffStat, indepTest, info = NUL
   # The conservative and the majority rule change sets of either level.
   if (!any((empty | larger) & t(empty | larger))) {
     by_level0 <- (empty | t(empty)) & !(larger | t(larger))
-    if (compact@method == "stable.fast") by_level0 <- by_level0 & upper.tri(by_level0)
+    if (compact@method == "stable.fast") {
+      by_level0 <- by_level0 & upper.tri(by_level0)
+    }
     expect_identical(unknown, by_level0, info = info)
   }
   expect_identical(edges(compact), edges(full), info = info)
@@ -41,12 +44,17 @@ expect_same_as_pcalgo <- function(compact, full, suffStat, indepTest, info = NUL
   for (pair in utils::head(utils::combn(p, 2, simplify = FALSE), 8L)) {
     pair <- sample(pair)
     set <- full@sepset[[pair[1L]]][[pair[2L]]]
-    if (is.null(set)) set <- full@sepset[[pair[2L]]][[pair[1L]]]
+    if (is.null(set)) {
+      set <- full@sepset[[pair[2L]]][[pair[1L]]]
+    }
     expect_identical(sepset(compact, pair[1L], pair[2L]), if (!is.null(set)) compact@labels[set], info = info)
     expect_identical(sepset(full, pair[1L], pair[2L]), if (!is.null(set)) compact@labels[set], info = info)
   }
   all <- utils::combn(p, 2)[, seq_len(min(100, p * (p - 1) / 2)), drop = FALSE]
-  expect_equal(p_value(compact, all[1L, ], all[2L, ], suffStat, indepTest), p_value(full, all[2L, ], all[1L, ]),
-    tolerance = 1e-9, info = info
+  expect_equal(
+    p_value(compact, all[1L, ], all[2L, ], suffStat, indepTest),
+    p_value(full, all[2L, ], all[1L, ]),
+    tolerance = 1e-9,
+    info = info
   )
 }

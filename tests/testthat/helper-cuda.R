@@ -30,14 +30,20 @@ in_fresh_r <- function(code) {
   printed <- tempfile()
   writeLines(code, script)
   file.create(printed)
-  system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)),
-    stdout = printed, stderr = printed, wait = FALSE,
+  system2(
+    file.path(R.home("bin"), "Rscript"),
+    c("--vanilla", shQuote(script)),
+    stdout = printed,
+    stderr = printed,
+    wait = FALSE,
     env = paste0("R_LIBS=", shQuote(paste(.libPaths(), collapse = .Platform$path.sep)))
   )
   list(result = function(seconds = 60) {
     for (i in seq_len(seconds * 10)) {
       lines <- readLines(printed, warn = FALSE)
-      if (any(grepl("^(done|Error|Execution halted)", lines))) break
+      if (any(grepl("^(done|Error|Execution halted)", lines))) {
+        break
+      }
       Sys.sleep(0.1)
     }
     lines

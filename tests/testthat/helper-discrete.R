@@ -26,15 +26,20 @@ statistic_by_definition <- function(x, y, S, suff, kind) {
     E <- outer(rowSums(N), colSums(N)) / sum(N)
     zeros <- zeros + sum(N == 0)
     adjusted <- adjusted + (sum(rowSums(N) > 0) - 1) * (sum(colSums(N) > 0) - 1)
-    total <- total + if (kind == "G2") {
-      2 * sum((N * log(N / E))[N > 0])
-    } else {
-      sum(((N - E)^2 / E)[E > 0])
-    }
+    total <- total +
+      if (kind == "G2") {
+        2 * sum((N * log(N / E))[N > 0])
+      } else {
+        sum(((N - E)^2 / E)[E > 0])
+      }
   }
   domain <- prod(suff$nlev[S])
   list(
-    statistic = total, df = (suff$nlev[x] - 1) * (suff$nlev[y] - 1) * domain, adjusted = adjusted, n = nrow(dm),
-    zeros = zeros + suff$nlev[x] * suff$nlev[y] * (domain - nlevels(strata)), domain = domain
+    statistic = total,
+    df = (suff$nlev[x] - 1) * (suff$nlev[y] - 1) * domain,
+    adjusted = adjusted,
+    n = nrow(dm),
+    zeros = zeros + suff$nlev[x] * suff$nlev[y] * (domain - nlevels(strata)),
+    domain = domain
   )
 }

@@ -2,7 +2,13 @@
 drawn <- function(code, width = 7, height = 6) {
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
-  grDevices::pdf(file, width, height, compress = FALSE, useKerning = FALSE, useDingbats = FALSE,
+  grDevices::pdf(
+    file,
+    width,
+    height,
+    compress = FALSE,
+    useKerning = FALSE,
+    useDingbats = FALSE,
     encoding = "ISOLatin1.enc"
   )
   tryCatch(force(code), finally = grDevices::dev.off())
@@ -37,19 +43,27 @@ read_page <- function(commands) {
   for (i in which(kind != "other")) {
     line <- commands[i]
     at <- numbers[[i]]
-    switch(kind[i],
+    switch(
+      kind[i],
       stroke = stroke <- colour(at),
       fill = fill <- colour(at),
       text = {
         label <- sub(".*Tm \\((.*)\\) Tj$", "\\1", line, useBytes = TRUE)
         label <- iconv(gsub("\\\\(.)", "\\1", label, useBytes = TRUE), "latin1", "UTF-8")
-        texts[[length(texts) + 1L]] <- list(label = label, size = at[length(at) - 5L], x = at[length(at) - 1L] / 72, y = at[length(at)] / 72)
+        texts[[length(texts) + 1L]] <- list(
+          label = label,
+          size = at[length(at) - 5L],
+          x = at[length(at) - 1L] / 72,
+          y = at[length(at)] / 72
+        )
       },
       line = lines[[length(lines) + 1L]] <- data.frame(t(at / 72), colour = stroke),
       first = points <- list(at),
       point = points[[length(points) + 1L]] <- at,
       shape = shapes[[length(shapes) + 1L]] <- list(
-        points = do.call(rbind, points) / 72, fill = fill, border = if (line == "h B") stroke else NA_character_
+        points = do.call(rbind, points) / 72,
+        fill = fill,
+        border = if (line == "h B") stroke else NA_character_
       )
     )
   }
@@ -58,7 +72,9 @@ read_page <- function(commands) {
     names(lines)[1:4] <- c("x0", "y0", "x1", "y1")
   }
   if (length(texts)) {
-    texts <- data.frame(lapply(c(label = "label", size = "size", x = "x", y = "y"), function(part) sapply(texts, `[[`, part)))
+    texts <- data.frame(lapply(c(label = "label", size = "size", x = "x", y = "y"), function(part) {
+      sapply(texts, `[[`, part)
+    }))
   } else {
     texts <- NULL
   }
@@ -66,7 +82,8 @@ read_page <- function(commands) {
 }
 
 # Expects that `picture` shows the graph `x` and nothing else: a box around every label, all on the page; a line for
-# every edge, between its two boxes; a head at every end that has one. `title`, a legend and a note on what is no CPDAG may be there too.
+# every edge, between its two boxes; a head at every end that has one. `title`, a legend and a note on what is no CPDAG
+# may be there too.
 expect_graph_drawn <- function(picture, x, title = NULL, labels = NULL) {
   listed <- pcgpu:::edges_of(x)
   edges <- pcgpu:::table_of_lists(listed$edges, listed$weights)
@@ -100,9 +117,13 @@ expect_graph_drawn <- function(picture, x, title = NULL, labels = NULL) {
     ends <- edge_line(picture$lines, centre[edges$from[k], ], centre[edges$to[k], ])
     expect_length(ends, 1L)
     pair <- c(edges$from[k], edges$to[k])
-    pointed <- vapply(pair, function(node) {
-      any(vapply(heads, function(head) points_to(head$points, low[node, ], high[node, ], centre[pair, ]), NA))
-    }, NA)
+    pointed <- vapply(
+      pair,
+      function(node) {
+        any(vapply(heads, function(head) points_to(head$points, low[node, ], high[node, ], centre[pair, ]), NA))
+      },
+      NA
+    )
     want <- list(directed = 2L, undirected = integer(), conflict = 1:2)[[edges$kind[k]]]
     expect_true(all(pointed[want]))
   }

@@ -4,7 +4,9 @@ dsep_oracle <- function(x, y, S, dag) {
   kept <- unique(c(x, y, S))
   repeat {
     more <- union(kept, which(rowSums(dag[, kept, drop = FALSE]) > 0))
-    if (length(more) == length(kept)) break
+    if (length(more) == length(kept)) {
+      break
+    }
     kept <- more
   }
   among <- dag[kept, kept, drop = FALSE] > 0
@@ -13,7 +15,9 @@ dsep_oracle <- function(x, y, S, dag) {
   reached <- kept == x
   repeat {
     further <- reached | (open & colSums(moral[reached, , drop = FALSE]) > 0)
-    if (identical(further, reached)) break
+    if (identical(further, reached)) {
+      break
+    }
     reached <- further
   }
   as.numeric(!reached[kept == y])

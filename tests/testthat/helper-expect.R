@@ -1,15 +1,25 @@
 # testthat 3.1 writes conditions in snapshots in the format of later versions only with this option.
 options("testthat:::rlang_dep" = TRUE)
 
-# testthat's own, asked only where the two differ: it takes some milliseconds to find that they do not, and there are tens of thousands of such comparisons.
+# testthat's own, asked only where the two differ: it takes some milliseconds to find that they do not, and there are
+# tens of thousands of such comparisons.
 expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
   if (identical(object, expected)) {
     testthat::succeed()
     return(invisible(object))
   }
   said <- function(code) paste(deparse(code, nlines = 1L), collapse = "")
-  if (is.null(label)) label <- said(substitute(object))
-  testthat::expect_identical(object, expected, info = info, label = label, expected.label = said(substitute(expected)), ...)
+  if (is.null(label)) {
+    label <- said(substitute(object))
+  }
+  testthat::expect_identical(
+    object,
+    expected,
+    info = info,
+    label = label,
+    expected.label = said(substitute(expected)),
+    ...
+  )
 }
 
 # Returns what run_details() says, without the times.

@@ -4,8 +4,8 @@ golden_names <- function(kind) {
   sub("\\.json\\.gz$", "", list.files(test_path("golden"), pattern = paste0("^", kind, "-.*\\.json\\.gz$")))
 }
 
-# Cases with numbers of threads: list(name, threads) each. One thread and three must agree on every third case, the others have two; the
-# core's own tests compare threads on all of them.
+# Cases with numbers of threads: list(name, threads) each. One thread and three must agree on every third case, the
+# others have two; the core's own tests compare threads on all of them.
 with_threads <- function(names) {
   lapply(seq_along(names), function(i) list(name = names[i], threads = if (i %% 3 == 1) c(1, 3) else 2))
 }
@@ -70,21 +70,35 @@ golden_arguments <- function(golden) {
   p <- golden$p
   common <- list(alpha = golden$alpha, p = p)
   if (golden$kind == "dsep") {
-    return(c(list(suffStat = amat_of(lapply(golden$true_dag, function(e) list(e[[1]], e[[2]], 1)), p),
-      indepTest = dsep_oracle), common))
+    return(c(
+      list(
+        suffStat = amat_of(lapply(golden$true_dag, function(e) list(e[[1]], e[[2]], 1)), p),
+        indepTest = dsep_oracle
+      ),
+      common
+    ))
   }
   if (golden$kind %in% c("dis", "bin")) {
-    return(c(list(
-      suffStat = golden_discrete(golden), indepTest = if (golden$kind == "dis") disCItest else binCItest,
-      m.max = golden$m_max
-    ), common))
+    return(c(
+      list(
+        suffStat = golden_discrete(golden),
+        indepTest = if (golden$kind == "dis") disCItest else binCItest,
+        m.max = golden$m_max
+      ),
+      common
+    ))
   }
-  c(list(
-    suffStat = list(C = matrix_of(golden$C), n = golden$n), indepTest = gaussCItest,
-    m.max = if (is.null(golden$m_max)) Inf else golden$m_max,
-    fixedGaps = pairs_of(golden$fixedGaps, p), fixedEdges = pairs_of(golden$fixedEdges, p),
-    NAdelete = golden$NAdelete
-  ), common)
+  c(
+    list(
+      suffStat = list(C = matrix_of(golden$C), n = golden$n),
+      indepTest = gaussCItest,
+      m.max = if (is.null(golden$m_max)) Inf else golden$m_max,
+      fixedGaps = pairs_of(golden$fixedGaps, p),
+      fixedEdges = pairs_of(golden$fixedEdges, p),
+      NAdelete = golden$NAdelete
+    ),
+    common
+  )
 }
 
 # pMax as recorded (a matrix up to p = 40, else the upper triangle) against a matrix: to 1e-9 relative down to 1e-300,

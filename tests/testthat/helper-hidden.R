@@ -1,7 +1,8 @@
 # Problems with hidden variables whose truth is known.
 
-# A random DAG over p observed variables and some hidden ones, or some by which samples are selected: list(dag, observed, selection, ancestor), where ancestor[u, v] says that observed
-# variable u is an ancestor of v, or of a selection variable where there are such.
+# A random DAG over p observed variables and some hidden ones, or some by which samples are selected: list(dag,
+# observed, selection, ancestor), where ancestor[u, v] says that observed variable u is an ancestor of v, or of a
+# selection variable where there are such.
 hidden_problem <- function(p, hidden, selection = 0, degree = 2.5, seed = 1) {
   set.seed(seed)
   all <- p + hidden + selection
@@ -11,10 +12,21 @@ hidden_problem <- function(p, hidden, selection = 0, degree = 2.5, seed = 1) {
   observed <- sample(all, p)
   selected <- setdiff(seq_len(all), observed)[seq_len(selection)]
   reach <- diag(all) + dag
-  for (i in seq_len(ceiling(log2(all)) + 1)) reach <- (reach %*% reach > 0) + 0
+  for (i in seq_len(ceiling(log2(all)) + 1)) {
+    reach <- (reach %*% reach > 0) + 0
+  }
   ancestor <- reach[observed, observed] > 0
-  if (selection) ancestor <- ancestor | rowSums(reach[observed, selected, drop = FALSE]) > 0
-  list(p = p, dag = dag, observed = observed, selection = selected, ancestor = ancestor, test = msep_oracle(dag, observed, selected))
+  if (selection) {
+    ancestor <- ancestor | rowSums(reach[observed, selected, drop = FALSE]) > 0
+  }
+  list(
+    p = p,
+    dag = dag,
+    observed = observed,
+    selection = selected,
+    ancestor = ancestor,
+    test = msep_oracle(dag, observed, selected)
+  )
 }
 
 # Pairs that no set of observed variables separates.

@@ -1,4 +1,5 @@
-# A shell starts what it runs in the background deaf to Ctrl-C (nohup R CMD check &), and R stays so: searches that wait for it would run for hours.
+# A shell starts what it runs in the background deaf to Ctrl-C (nohup R CMD check &), and R stays so: searches that wait
+# for it would run for hours.
 is_deaf_to_interrupts <- function() {
   said <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
   ignored <- sub("^SigIgn:\\s*", "", grep("^SigIgn:", said, value = TRUE))
@@ -6,19 +7,24 @@ is_deaf_to_interrupts <- function() {
   length(ignored) == 1L && bitwAnd(strtoi(substring(ignored, nchar(ignored)), 16L), 2L) != 0L
 }
 
-# Returns how long work continued after a stop was requested, from the seconds of wall clock and of processor time. On a busy machine the wall clock runs while
-# the process waits for a core. Then the processor time of two threads counts, as searches here have two, and waits count a twentieth.
+# Returns how long work continued after a stop was requested, from the seconds of wall clock and of processor time. On a
+# busy machine the wall clock runs while the process waits for a core. Then the processor time of two threads counts, as
+# searches here have two, and waits count a twentieth.
 seconds_of_work <- function(wall, processor) if (is.na(processor)) wall else min(wall, max(processor / 2, wall / 20))
 
-# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end, see above. What `work` is to
-# work on is made before: R itself stops late while it makes it.
+# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end,
+# see above. What `work` is to work on is made before: R itself stops late while it makes it.
 press <- function(work, delay = 0.5) {
   testthat::skip_if(is_deaf_to_interrupts(), "this process was started deaf to Ctrl-C")
   pressed <- tempfile()
   on.exit(unlink(pressed))
   # The time, and if the system reports it, the processor time of this process in hundredths of a second.
   system(sprintf(
-    "sh -c 'sleep %g; (date +%%s.%%N; cut -d\" \" -f14,15 /proc/%d/stat 2>/dev/null) > %s; kill -INT %d' &", delay, Sys.getpid(), pressed, Sys.getpid()
+    "sh -c 'sleep %g; (date +%%s.%%N; cut -d\" \" -f14,15 /proc/%d/stat 2>/dev/null) > %s; kill -INT %d' &",
+    delay,
+    Sys.getpid(),
+    pressed,
+    Sys.getpid()
   ))
   outcome <- "stopped"
   tryCatch(
@@ -41,8 +47,8 @@ press <- function(work, delay = 0.5) {
   list(outcome = outcome, took = seconds_of_work(now[1L] - then[1L], processor))
 }
 
-# press() until the search stopped within half a second, six times at most: a machine may be late now and then, and a search that
-# does not look is late every time. Any outcome other than "stopped" ends it at once.
+# press() until the search stopped within half a second, six times at most: a machine may be late now and then, and a
+# search that does not look is late every time. Any outcome other than "stopped" ends it at once.
 press_in_time <- function(work, delay = 0.5) {
   for (attempt in 1:6) {
     stopped <- press(work, delay)

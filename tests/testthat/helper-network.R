@@ -1,5 +1,17 @@
 # A graph with every kind of edge, an isolated variable, and names that formats of files have to escape.
-odd_names <- c("plain", "a b", "q\"uote", "<&> &amp;", "back\\slash", "\u00fcml\u00e4ut \u03b2", "semi;co,lon", "x->y", "-5", "1e5", "a--b")
+odd_names <- c(
+  "plain",
+  "a b",
+  "q\"uote",
+  "<&> &amp;",
+  "back\\slash",
+  "\u00fcml\u00e4ut \u03b2",
+  "semi;co,lon",
+  "x->y",
+  "-5",
+  "1e5",
+  "a--b"
+)
 
 odd_graph <- function(names = odd_names) {
   m <- matrix(0, length(names), length(names), dimnames = list(names, names))
@@ -18,14 +30,21 @@ odd_graph <- function(names = odd_names) {
 # Its edges, as edges() would have them.
 odd_edges <- function(names = odd_names) {
   data.frame(
-    from = names[c(1, 1, 2, 4, 3, 5, 9)], to = names[c(2, 8, 5, 3, 6, 7, 10)],
-    kind = c("-->", "<->", "---", "-->", "---", "<->", "-->"), stringsAsFactors = FALSE
+    from = names[c(1, 1, 2, 4, 3, 5, 9)],
+    to = names[c(2, 8, 5, 3, 6, 7, 10)],
+    kind = c("-->", "<->", "---", "-->", "---", "<->", "-->"),
+    stringsAsFactors = FALSE
   )
 }
 
 # Tables of edges in one order, with the ends of those without a direction in one order, too.
 sorted_edges <- function(edges) {
-  edges <- data.frame(from = as.character(edges$from), to = as.character(edges$to), kind = as.character(edges$kind), stringsAsFactors = FALSE)
+  edges <- data.frame(
+    from = as.character(edges$from),
+    to = as.character(edges$to),
+    kind = as.character(edges$kind),
+    stringsAsFactors = FALSE
+  )
   turn <- edges$kind != "-->" & edges$from > edges$to
   edges[turn, 1:2] <- edges[turn, 2:1]
   edges <- edges[order(edges$from, edges$to), ]
@@ -37,7 +56,15 @@ sorted_edges <- function(edges) {
 mixed_fits <- function() {
   x <- simulate(12, 150, degree = 3, seed = 3)
   fits <- lapply(c(full = "pcAlgo", compact = "compact"), function(result) {
-    pc(list(C = cor(x), n = 150), gaussCItest, 0.2, labels = colnames(x), solve.confl = TRUE, numCores = 2, result = result)
+    pc(
+      list(C = cor(x), n = 150),
+      gaussCItest,
+      0.2,
+      labels = colnames(x),
+      solve.confl = TRUE,
+      numCores = 2,
+      result = result
+    )
   })
   stopifnot(setequal(edges(fits$compact)$kind, c("-->", "---", "<->")))
   fits
@@ -55,7 +82,9 @@ compact_of <- function(graph, conflicts = 0) {
   fit@labels <- graph$labels
   p <- seq_len(n) / (100 * n)
   fit@edges <- list(
-    start = cumsum(c(0, tabulate(low, length(graph$labels)))), to = high[by], mark = as.raw(mark[by]),
+    start = cumsum(c(0, tabulate(low, length(graph$labels)))),
+    to = high[by],
+    mark = as.raw(mark[by]),
     p = as.raw(t(matrix(as.integer(writeBin(p, raw(), endian = "little")), 8L)))
   )
   fit@gaps <- list(start = numeric(length(graph$labels) + 1L), to = integer(), p = raw())

@@ -1,6 +1,7 @@
 # Returns whether pcalg itself is installed. tests/stand-in has a package of the same name without pcalg's answers.
 has_pcalg_itself <- function() {
-  requireNamespace("pcalg", quietly = TRUE) && is.na(utils::packageDescription("pcalg", fields = "Config/pcgpu/stand-in"))
+  requireNamespace("pcalg", quietly = TRUE) &&
+    is.na(utils::packageDescription("pcalg", fields = "Config/pcgpu/stand-in"))
 }
 
 # For tests that need pcalg's answers.
@@ -10,7 +11,8 @@ skip_without_pcalg <- function() {
   }
 }
 
-# For tests that need pcalg's classes, generic functions and arguments, and none of its answers: the stand-in has these, too.
+# For tests that need pcalg's classes, generic functions and arguments, and none of its answers: the stand-in has these,
+# too.
 skip_without_pcalgs_class <- function() {
   if (!requireNamespace("pcalg", quietly = TRUE)) {
     skip("neither pcalg nor its stand-in is installed")

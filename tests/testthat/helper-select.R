@@ -20,26 +20,31 @@ information_given <- function(a, b, c) entropy_bits(a, c) + entropy_bits(b, c) -
 
 # The scores of all features by the definitions in ?select_features.
 scores_by_definition <- function(x, y, selected, criterion) {
-  vapply(seq_len(ncol(x)), function(f) {
-    relevance <- information(x[, f], y)
-    if (!length(selected)) {
-      return(relevance)
-    }
-    of <- function(term) vapply(selected, function(s) term(x[, f], x[, s]), 0)
-    redundancy <- of(information)
-    conditional <- of(function(a, b) information_given(a, b, y))
-    switch(criterion,
-      MIM = relevance,
-      MIFS = relevance - sum(redundancy),
-      mRMR = relevance - mean(redundancy),
-      JMI = relevance - mean(redundancy - conditional),
-      CMIM = min(of(function(a, b) information_given(a, y, b))),
-      DISR = sum(of(function(a, b) information(paste(a, b), y) / entropy_bits(a, b, y))),
-      CIFE = relevance - sum(redundancy - conditional),
-      ICAP = relevance - sum(pmax(0, redundancy - conditional)),
-      CMI = information_given(x[, f], y, do.call(paste, as.data.frame(x[, selected])))
-    )
-  }, 0)
+  vapply(
+    seq_len(ncol(x)),
+    function(f) {
+      relevance <- information(x[, f], y)
+      if (!length(selected)) {
+        return(relevance)
+      }
+      of <- function(term) vapply(selected, function(s) term(x[, f], x[, s]), 0)
+      redundancy <- of(information)
+      conditional <- of(function(a, b) information_given(a, b, y))
+      switch(
+        criterion,
+        MIM = relevance,
+        MIFS = relevance - sum(redundancy),
+        mRMR = relevance - mean(redundancy),
+        JMI = relevance - mean(redundancy - conditional),
+        CMIM = min(of(function(a, b) information_given(a, y, b))),
+        DISR = sum(of(function(a, b) information(paste(a, b), y) / entropy_bits(a, b, y))),
+        CIFE = relevance - sum(redundancy - conditional),
+        ICAP = relevance - sum(pmax(0, redundancy - conditional)),
+        CMI = information_given(x[, f], y, do.call(paste, as.data.frame(x[, selected])))
+      )
+    },
+    0
+  )
 }
 
 every_criterion <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")

@@ -4,7 +4,11 @@ in_new_session <- function(lines, library_paths = .libPaths()) {
   on.exit(unlink(file))
   writeLines(c(sprintf(".libPaths(%s)", paste(deparse(library_paths), collapse = "")), lines), file)
   environment <- c(paste0("R_LIBS=", paste(library_paths, collapse = .Platform$path.sep)), "R_TESTS=")
-  suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)),
-    stdout = TRUE, stderr = TRUE, env = environment
+  suppressWarnings(system2(
+    file.path(R.home("bin"), "Rscript"),
+    c("--vanilla", shQuote(file)),
+    stdout = TRUE,
+    stderr = TRUE,
+    env = environment
   ))
 }

@@ -9,7 +9,11 @@ test_that("bnlearn has the same arcs, and gives the graph back", {
       graph <- as_bn(fit, conflicts, check = FALSE)
       expect_s3_class(graph, "bn")
       expect_identical(bnlearn::nodes(graph), labels)
-      want <- if (conflicts == "drop") table[table$kind != "<->", ] else transform(table, kind = ifelse(kind == "<->", "---", kind))
+      want <- if (conflicts == "drop") {
+        table[table$kind != "<->", ]
+      } else {
+        transform(table, kind = ifelse(kind == "<->", "---", kind))
+      }
       back <- pcgpu:::named_edges(pcgpu:::network_of(graph))
       expect_identical(sorted_edges(back), sorted_edges(want))
       expect_equal(nrow(bnlearn::undirected.arcs(graph)), 2 * sum(want$kind == "---"))

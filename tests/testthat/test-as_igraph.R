@@ -90,17 +90,33 @@ test_that("graphs, and strengths of stability(), become igraph graphs", {
 test_that("an igraph graph with kinds, each edge once, is read with them", {
   skip_if_not_installed("igraph")
   once <- igraph::graph_from_data_frame(odd_edges(), vertices = data.frame(name = odd_names))
-  expect_identical(as.data.frame(compare_graphs(once, odd_graph())[c("adj_fp", "adj_fn", "shd")]), data.frame(adj_fp = 0, adj_fn = 0, shd = 0))
+  expect_identical(
+    as.data.frame(compare_graphs(once, odd_graph())[c("adj_fp", "adj_fn", "shd")]),
+    data.frame(adj_fp = 0, adj_fn = 0, shd = 0)
+  )
   expect_identical(sorted_edges(pcgpu:::named_edges(pcgpu:::network_of(once))), sorted_edges(odd_edges()))
 })
 
 test_that("degree, number of edges and betweenness are those of the graph, for every class with edges", {
   skip_if_not_installed("igraph")
-  graphs <- c(mixed_fits(), list(
-    dag = random_dag(12, seed = 1), cpdag = cpdag_of(random_dag(12, seed = 1)), nel = mixed_fits()$full@graph,
-    pag = fci(simulate(8, 200, degree = 3, seed = 2), alpha = 0.1, numCores = 2),
-    averaged = stability(simulate(6, 100, degree = 3, seed = 2), gaussCItest, alpha = 0.1, replicates = 20, seed = 1, numCores = 2, threshold = 0.3)
-  ))
+  graphs <- c(
+    mixed_fits(),
+    list(
+      dag = random_dag(12, seed = 1),
+      cpdag = cpdag_of(random_dag(12, seed = 1)),
+      nel = mixed_fits()$full@graph,
+      pag = fci(simulate(8, 200, degree = 3, seed = 2), alpha = 0.1, numCores = 2),
+      averaged = stability(
+        simulate(6, 100, degree = 3, seed = 2),
+        gaussCItest,
+        alpha = 0.1,
+        replicates = 20,
+        seed = 1,
+        numCores = 2,
+        threshold = 0.3
+      )
+    )
+  )
   for (name in names(graphs)) {
     table <- edge_table(graphs[[name]])
     graph <- as_igraph(graphs[[name]])
@@ -109,19 +125,32 @@ test_that("degree, number of edges and betweenness are those of the graph, for e
     expect_equal(igraph::ecount(graph), nrow(table), info = name)
     degree <- table(factor(c(table$from, table$to), labels))
     expect_equal(unname(igraph::degree(graph)), as.vector(degree), info = name)
-    plain <- igraph::graph_from_data_frame(table[c("from", "to")], directed = FALSE, vertices = data.frame(name = labels))
+    plain <- igraph::graph_from_data_frame(
+      table[c("from", "to")],
+      directed = FALSE,
+      vertices = data.frame(name = labels)
+    )
     expect_equal(igraph::betweenness(graph, directed = FALSE), igraph::betweenness(plain), info = name)
     # It comes back as it was, whichever way it went.
     for (undirected in c("once", "both")) {
-      expect_identical(sorted_edges(edge_table(as_igraph(graphs[[name]], undirected))), sorted_edges(table), info = paste(name, undirected))
+      expect_identical(
+        sorted_edges(edge_table(as_igraph(graphs[[name]], undirected))),
+        sorted_edges(table),
+        info = paste(name, undirected)
+      )
     }
     # With both arcs, possible descendants are those that arrows and edges without a direction lead to.
     both <- as_igraph(graphs[[name]], "both")
     if (all(table$kind %in% c("-->", "---"))) {
       a <- labels[which.max(degree)]
-      steps <- rbind(table[c("from", "to")], stats::setNames(table[table$kind == "---", c("to", "from")], c("from", "to")))
+      steps <- rbind(
+        table[c("from", "to")],
+        stats::setNames(table[table$kind == "---", c("to", "from")], c("from", "to"))
+      )
       led <- a
-      while (length(more <- setdiff(steps$to[steps$from %in% led], led))) led <- c(led, more)
+      while (length(more <- setdiff(steps$to[steps$from %in% led], led))) {
+        led <- c(led, more)
+      }
       expect_setequal(names(igraph::subcomponent(both, a, mode = "out")), led)
     }
   }

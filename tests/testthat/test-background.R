@@ -3,7 +3,9 @@ suffs <- function() {
   dimnames(s$C) <- NULL
   s
 }
-fit <- function(...) suppressMessages(pc(suffs(), gaussCItest, 0.05, labels = letters[1:8], ...), "pcgpu_message_knowledge")
+fit <- function(...) {
+  suppressMessages(pc(suffs(), gaussCItest, 0.05, labels = letters[1:8], ...), "pcgpu_message_knowledge")
+}
 
 bad <- function(argument, message, ...) {
   e <- expect_error(fit(...), class = "pcgpu_error_argument")
@@ -32,7 +34,9 @@ test_that("tiers are named, listed, ordered or by position, and all the same", {
   # No set has a member of a later tier than both ends.
   for (x in 1:8) {
     for (y in 1:8) {
-      for (v in found@sepset[[x]][[y]]) expect_lte(tiers[v], max(tiers[x], tiers[y]))
+      for (v in found@sepset[[x]][[y]]) {
+        expect_lte(tiers[v], max(tiers[x], tiers[y]))
+      }
     }
   }
   expect_false(identical(found@graph, fit()@graph))
@@ -64,7 +68,15 @@ test_that("threads, one test after the other, processes and methods have one ans
   by_function <- pc(suffs(), function_of_ours, 0.05, labels = letters[1:8], tiers = tiers)
   expect_equal(by_function@pMax, found@pMax)
   expect_identical(by_function@graph, found@graph)
-  forked <- pc(suffs(), function_of_ours, 0.05, labels = letters[1:8], tiers = tiers, parallel_tests = TRUE, numCores = 2)
+  forked <- pc(
+    suffs(),
+    function_of_ours,
+    0.05,
+    labels = letters[1:8],
+    tiers = tiers,
+    parallel_tests = TRUE,
+    numCores = 2
+  )
   expect_identical_answer(forked, by_function)
 })
 
@@ -77,7 +89,10 @@ test_that("what is forbidden is not there, what is required is", {
   for (arrow in list(pair, rev(pair))) {
     found <- fit(forbidden = t(arrow))
     expect_identical(kinds(found)[[paste(rev(arrow), collapse = " ")]], "-->")
-    expect_identical(kinds(fit(required = data.frame(f = arrow[2], t = arrow[1])))[[paste(rev(arrow), collapse = " ")]], "-->")
+    expect_identical(
+      kinds(fit(required = data.frame(f = arrow[2], t = arrow[1])))[[paste(rev(arrow), collapse = " ")]],
+      "-->"
+    )
   }
   m <- matrix(FALSE, 8, 8)
   m[match(pair[1], letters), match(pair[2], letters)] <- TRUE
@@ -104,7 +119,12 @@ test_that("data that speak against what is known are told of", {
   z <- x + y + rnorm(2000)
   s <- suff_gauss(cbind(x, y, z))
   run <- function(...) pc(s, gaussCItest, 0.01, labels = c("x", "y", "z"), ...)
-  e <- expect_message(found <- run(forbidden = c("x", "z")), "x -> z <- y", class = "pcgpu_message_knowledge", fixed = TRUE)
+  e <- expect_message(
+    found <- run(forbidden = c("x", "z")),
+    "x -> z <- y",
+    class = "pcgpu_message_knowledge",
+    fixed = TRUE
+  )
   expect_identical(kinds(found)[["z x"]], "-->")
   expect_no_message(run(tiers = c(1, 1, 2)), class = "pcgpu_message_knowledge")
   expect_true(run_details(run(tiers = c(1, 1, 2)))$valid_cpdag)
@@ -155,7 +175,10 @@ test_that("knowledge can be added afterwards, to results of every kind", {
   expect_identical(add_knowledge(chain, tiers = c(a = 1, b = 2, c = 2)), found)
   expect_identical(add_knowledge(chain, forbidden = c("b", "a")), found)
   expect_identical(add_knowledge(chain, context.all = "a"), found)
-  expect_identical(add_knowledge(structure(chain, type = "amat.cpdag"), required = c("a", "b")), structure(t(found), type = "amat.cpdag"))
+  expect_identical(
+    add_knowledge(structure(chain, type = "amat.cpdag"), required = c("a", "b")),
+    structure(t(found), type = "amat.cpdag")
+  )
   graph <- as(chain, "graphNEL")
   expect_identical(as(add_knowledge(graph, required = c("a", "b")), "matrix"), found)
   whole <- pc(suffs(), gaussCItest, 0.001, labels = letters[1:8])
@@ -168,7 +191,8 @@ test_that("knowledge can be added afterwards, to results of every kind", {
   expect_identical(kinds(add_knowledge(compact, required = arrow)), kinds(added))
   skip_without_pcalg()
   expect_identical(
-    as(added@graph, "matrix"), as(pcalg::addBgKnowledge(whole@graph, arrow[1], arrow[2], checkInput = TRUE), "matrix")
+    as(added@graph, "matrix"),
+    as(pcalg::addBgKnowledge(whole@graph, arrow[1], arrow[2], checkInput = TRUE), "matrix")
   )
 })
 
@@ -205,12 +229,18 @@ test_that("effects know that a graph has background knowledge", {
 test_that("one arrow is a pair, and several a list of pairs", {
   set.seed(1)
   x <- data.frame(a = rnorm(50), b = rnorm(50), c = rnorm(50))
-  fit <- function(required) edges(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = required))[c("from", "to", "kind")]
+  fit <- function(required) {
+    edges(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = required))[c("from", "to", "kind")]
+  }
   wanted <- fit(data.frame(from = c("a", "b"), to = c("c", "c")))
   expect_identical(fit(list(c("a", "c"), c("b", "c"))), wanted)
   expect_identical(fit(list(c(1, 3), c(2, 3))), wanted)
   expect_identical(fit(c(1, 3)), fit(c("a", "c")))
-  expect_error(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = list("a", "c")), "`required`", class = "pcgpu_error_argument")
+  expect_error(
+    pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = list("a", "c")),
+    "`required`",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("a table without arrows is none", {
@@ -218,7 +248,12 @@ test_that("a table without arrows is none", {
   x <- data.frame(a = rnorm(50), b = rnorm(50))
   x$d <- x$a + x$b + rnorm(50)
   search <- function(...) suppressMessages(edges(pc(x, alpha = 0.05, ...)))
-  for (none in list(data.frame(), list(), data.frame(from = character(), to = character()), matrix(character(), 0, 2))) {
+  for (none in list(
+    data.frame(),
+    list(),
+    data.frame(from = character(), to = character()),
+    matrix(character(), 0, 2)
+  )) {
     expect_identical(search(forbidden = none), search())
     expect_identical(search(required = none), search())
   }
@@ -259,7 +294,9 @@ test_that("a pair that knowledge excludes makes a v-structure only if its tests 
       expect_identical(kinds(oriented(collider, forbidden = apart, skel.method = method, result = result)), into)
     }
   }
-  by_function <- function(data, ...) pc(suff_gauss(data), asked_function, 0.01, labels = names(data), forbidden = apart, ...)
+  by_function <- function(data, ...) {
+    pc(suff_gauss(data), asked_function, 0.01, labels = names(data), forbidden = apart, ...)
+  }
   for (data in list(chain, collider)) {
     found <- oriented(data, forbidden = apart)
     expect_identical(kinds(by_function(data)), kinds(found))
@@ -284,7 +321,11 @@ test_that("orient() asks the test that it is given, and leaves open what it cann
     suff <- suff_gauss(data)
     for (result in c("pcAlgo", "compact")) {
       skel <- skeleton(suff, gaussCItest, 0.01, labels = names(data), forbidden = apart, result = result)
-      e <- expect_message(without <- orient(skel, forbidden = apart), "1 triple was left without", class = "pcgpu_message_untested")
+      e <- expect_message(
+        without <- orient(skel, forbidden = apart),
+        "1 triple was left without",
+        class = "pcgpu_message_untested"
+      )
       expect_identical(e$count, 1)
       expect_identical(kinds(without), c("x y" = "---", "y z" = "---"))
       expect_no_message(
@@ -298,7 +339,11 @@ test_that("orient() asks the test that it is given, and leaves open what it cann
 
 test_that("fixedGaps alone is pcalg's, with one message", {
   for (result in c("pcAlgo", "compact")) {
-    e <- expect_message(found <- oriented(chain, fixedGaps = gap, result = result), "fixedGaps.*`maj.rule = TRUE`", class = "pcgpu_message_untested")
+    e <- expect_message(
+      found <- oriented(chain, fixedGaps = gap, result = result),
+      "fixedGaps.*`maj.rule = TRUE`",
+      class = "pcgpu_message_untested"
+    )
     expect_identical(e$count, 1)
     expect_identical(kinds(found), c("x y" = "-->", "z y" = "-->"))
     skel <- skeleton(suff_gauss(chain), gaussCItest, 0.01, labels = names(chain), fixedGaps = gap, result = result)
@@ -314,23 +359,40 @@ test_that("fixedGaps alone is pcalg's, with one message", {
   expect_no_message(found <- fci_of(maj.rule = TRUE), class = "pcgpu_message_untested")
   expect_identical(unname(kinds(found)), c("o-o", "o-o"))
   # In both with "stable.fast", a pair has its edge.
-  expect_no_message(oriented(chain, fixedGaps = gap, fixedEdges = gap, skel.method = "stable.fast"), class = "pcgpu_message_untested")
+  expect_no_message(
+    oriented(chain, fixedGaps = gap, fixedEdges = gap, skel.method = "stable.fast"),
+    class = "pcgpu_message_untested"
+  )
 })
 
 test_that("right knowledge of pairs without an edge does not make arrows wrong", {
-  wrong <- vapply(1:10, function(seed) {
-    dag <- random_dag(15, neighbours = 2, seed = seed)
-    data <- random_data(dag, 4000, seed = seed)
-    truth <- as.matrix(dag) != 0
-    free <- which(upper.tri(truth) & !truth & !t(truth), arr.ind = TRUE)
-    set.seed(seed)
-    pick <- free[sample(nrow(free), nrow(free) / 3), ]
-    known <- rbind(pick, pick[, 2:1])
-    vapply(list(NULL, known), function(forbidden) {
-      table <- edges(suppressMessages(pc(suff_gauss(data), gaussCItest, 0.001, labels = colnames(data), forbidden = forbidden)))
-      table <- table[table$kind == "-->", ]
-      sum(!truth[cbind(match(table$from, colnames(data)), match(table$to, colnames(data)))])
-    }, 0)
-  }, numeric(2))
+  wrong <- vapply(
+    1:10,
+    function(seed) {
+      dag <- random_dag(15, neighbours = 2, seed = seed)
+      data <- random_data(dag, 4000, seed = seed)
+      truth <- as.matrix(dag) != 0
+      free <- which(upper.tri(truth) & !truth & !t(truth), arr.ind = TRUE)
+      set.seed(seed)
+      pick <- free[sample(nrow(free), nrow(free) / 3), ]
+      known <- rbind(pick, pick[, 2:1])
+      vapply(
+        list(NULL, known),
+        function(forbidden) {
+          table <- edges(suppressMessages(pc(
+            suff_gauss(data),
+            gaussCItest,
+            0.001,
+            labels = colnames(data),
+            forbidden = forbidden
+          )))
+          table <- table[table$kind == "-->", ]
+          sum(!truth[cbind(match(table$from, colnames(data)), match(table$to, colnames(data)))])
+        },
+        0
+      )
+    },
+    numeric(2)
+  )
   expect_lte(sum(wrong[2, ]), sum(wrong[1, ]))
 })

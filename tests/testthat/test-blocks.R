@@ -7,7 +7,9 @@ test_that("a DelayedMatrix is read block by block, in files of HDF5 too", {
   on.exit(suppressMessages(DelayedArray::setAutoBlockSize(old)))
   delayed <- list(DelayedArray::DelayedArray(x), DelayedArray::t(DelayedArray::DelayedArray(t(x))))
   if (requireNamespace("HDF5Array", quietly = TRUE)) {
-    of_file <- function(x, chunk) HDF5Array::writeHDF5Array(x, tempfile(fileext = ".h5"), "x", chunkdim = chunk, with.dimnames = TRUE)
+    of_file <- function(x, chunk) {
+      HDF5Array::writeHDF5Array(x, tempfile(fileext = ".h5"), "x", chunkdim = chunk, with.dimnames = TRUE)
+    }
     delayed <- c(delayed, of_file(x, c(100, 5)), DelayedArray::t(of_file(t(x), c(12, 7))))
   }
   for (bytes in c(1e8, 9000, 3000)) {
@@ -24,8 +26,16 @@ test_that("a DelayedMatrix is read block by block, in files of HDF5 too", {
   kept <- suff_gauss(delayed[[1]], keep = "data", file = path, method = "spearman")
   expect_identical(kept$C, suff_gauss(x, method = "spearman", device = "cpu")$C)
   expect_identical(suff_gauss(delayed[[2]], keep = "data")$data, suff_gauss(x, keep = "data")$data)
-  expect_error(suff_gauss(DelayedArray::DelayedArray(matrix("a", 9, 9))), "of type character", class = "pcgpu_error_argument")
-  expect_error(suff_gauss(DelayedArray::DelayedArray(x[, 1, drop = FALSE])), "two columns", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(DelayedArray::DelayedArray(matrix("a", 9, 9))),
+    "of type character",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(
+    suff_gauss(DelayedArray::DelayedArray(x[, 1, drop = FALSE])),
+    "two columns",
+    class = "pcgpu_error_argument"
+  )
   expect_error(suff_gauss(delayed[[1]], method = "spearman"), "write_pcgpu_file", class = "pcgpu_error_argument")
   # Blocks exceed that by at most a row or column.
   sizes <- NULL
@@ -76,7 +86,10 @@ test_that("functions that need all of the data make a matrix of it", {
   codes <- round(x)
   d <- DelayedArray::DelayedArray(x)
   expect_identical(suff_knn(d, seed = 1), suff_knn(x, seed = 1))
-  expect_identical(select_features(d, codes[, 1] + codes[, 2], 2)[1:4], select_features(x, codes[, 1] + codes[, 2], 2)[1:4])
+  expect_identical(
+    select_features(d, codes[, 1] + codes[, 2], 2)[1:4],
+    select_features(x, codes[, 1] + codes[, 2], 2)[1:4]
+  )
   old <- DelayedArray::getAutoBlockSize()
   on.exit(suppressMessages(DelayedArray::setAutoBlockSize(old)))
   suppressMessages(DelayedArray::setAutoBlockSize(700))
@@ -84,8 +97,15 @@ test_that("functions that need all of the data make a matrix of it", {
     expect_identical(suff_discrete(DelayedArray::DelayedArray(dm)), suff_discrete(dm))
   }
   codes[3, 2] <- NA
-  expect_identical(suff_discrete(DelayedArray::DelayedArray(codes), na = "pairwise"), suff_discrete(codes, na = "pairwise"))
-  expect_error(suff_discrete(DelayedArray::DelayedArray(codes)), "missing values in column \"v2\"", class = "pcgpu_error_argument")
+  expect_identical(
+    suff_discrete(DelayedArray::DelayedArray(codes), na = "pairwise"),
+    suff_discrete(codes, na = "pairwise")
+  )
+  expect_error(
+    suff_discrete(DelayedArray::DelayedArray(codes)),
+    "missing values in column \"v2\"",
+    class = "pcgpu_error_argument"
+  )
   expect_error(suff_discrete(d), "values other than factors", class = "pcgpu_error_argument")
   for (take in list(suff_discrete, suff_knn)) {
     expect_error(take(function() NULL), "use the data themselves", class = "pcgpu_error_argument")

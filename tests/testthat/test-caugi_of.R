@@ -1,7 +1,10 @@
 test_that("caugi is given the edges with its own kinds, and a class that fits", {
   given <- function(x, ...) pcgpu:::caugi_arguments(x, pcgpu:::network_of(x), ...)
   found <- given(odd_graph())
-  expect_identical(sorted_edges(data.frame(from = found$from, to = found$to, kind = found$edge)), sorted_edges(odd_edges()))
+  expect_identical(
+    sorted_edges(data.frame(from = found$from, to = found$to, kind = found$edge)),
+    sorted_edges(odd_edges())
+  )
   expect_identical(found$nodes, odd_names)
   expect_identical(found$class, "UNKNOWN")
   expect_identical(given(random_dag(4, seed = 1))$class, "DAG")
@@ -19,5 +22,8 @@ test_that("caugi makes the graph, where it is installed", {
     skip("caugi is not installed")
   }
   found <- as.data.frame(caugi::edges(caugi_of(odd_graph())))
-  expect_identical(sorted_edges(data.frame(from = found$from, to = found$to, kind = found$edge)), sorted_edges(odd_edges()))
+  expect_identical(
+    sorted_edges(data.frame(from = found$from, to = found$to, kind = found$edge)),
+    sorted_edges(odd_edges())
+  )
 })

@@ -1,7 +1,9 @@
 golden_graph <- function(golden, which) {
   p <- golden$p
   m <- matrix(0, p, p)
-  for (pair in golden$graphs[[which]]) m[pair[[1]], pair[[2]]] <- 1
+  for (pair in golden$graphs[[which]]) {
+    m[pair[[1]], pair[[2]]] <- 1
+  }
   m
 }
 
@@ -36,11 +38,17 @@ test_that("effects are those that pcalg's ida() gave", {
     golden <- read_golden(name)
     mcov <- matrix_of(golden$mcov)
     for (case in golden$ida) {
-      found <- quietly(causal_effects(golden_graph(golden, case$graph),
-        mcov = mcov, method = case$method, type = case$type, y.notparent = case$y.notparent
+      found <- quietly(causal_effects(
+        golden_graph(golden, case$graph),
+        mcov = mcov,
+        method = case$method,
+        type = case$type,
+        y.notparent = case$y.notparent
       ))
       info <- paste(name, case$graph, case$method, case$type)
-      if (case$graph == case$type) expect_identical(found$valid, golden$valid[[case$graph]], info = info)
+      if (case$graph == case$type) {
+        expect_identical(found$valid, golden$valid[[case$graph]], info = info)
+      }
       same <- vapply(case$effects, function(row) same_effects(found[row[[1]], row[[2]]], recorded(row[-(1:2)])), NA)
       expect_true(length(same) > 0 && all(same), info = info)
     }
@@ -58,8 +66,14 @@ test_that("the matrix of one x is that of idaFast(), and joint effects those of 
       expect_close(unname(found[case$x, ]), do.call(rbind, lapply(case$effects, recorded)), name)
     }
     for (case in golden$jointIda) {
-      found <- quietly(causal_effects(golden_graph(golden, case$graph),
-        mcov = mcov, x = recorded(case$x), y = recorded(case$y), type = case$type, joint = TRUE, technique = case$technique
+      found <- quietly(causal_effects(
+        golden_graph(golden, case$graph),
+        mcov = mcov,
+        x = recorded(case$x),
+        y = recorded(case$y),
+        type = case$type,
+        joint = TRUE,
+        technique = case$technique
       ))
       ours <- lapply(case$y, function(y) columns(unname(found[, y])))
       theirs <- lapply(case$effects, function(effects) columns(do.call(rbind, lapply(effects, recorded))))
@@ -75,9 +89,11 @@ test_that("effects are those of pcalg as it is installed", {
   graph <- as(unname(chain_graph()), "graphNEL")
   for (method in c("local", "optimal", "global")) {
     found <- causal_effects(graph, x, method = method)
-    for (from in 1:5) for (to in setdiff(1:5, from)) {
-      want <- pcalg::ida(from, to, cov(x), graph, method = method)
-      expect_true(same_effects(found[from, to], unlist(want)), info = paste(method, from, to))
+    for (from in 1:5) {
+      for (to in setdiff(1:5, from)) {
+        want <- pcalg::ida(from, to, cov(x), graph, method = method)
+        expect_true(same_effects(found[from, to], unlist(want)), info = paste(method, from, to))
+      }
     }
   }
   joint <- causal_effects(graph, x, x = c(1, 3), y = 5, joint = TRUE, method = "optimal")
@@ -230,7 +246,11 @@ test_that("more sets of parents than can be looked at are refused", {
   p <- 22
   complete <- 1 - diag(p)
   dimnames(complete) <- list(paste0("x", 1:p), paste0("x", 1:p))
-  expect_error(causal_effects(complete, mcov = diag(p) + 0.5, x = 1), "more than 1048576 sets.*leave this variable out", class = "pcgpu_error_argument")
+  expect_error(
+    causal_effects(complete, mcov = diag(p) + 0.5, x = 1),
+    "more than 1048576 sets.*leave this variable out",
+    class = "pcgpu_error_argument"
+  )
   few <- complete[1:17, 1:17]
   expect_length(causal_effects(few, mcov = diag(17) + 0.5, x = 1, y = 2)["x1", "x2"], 2^16)
 })
@@ -241,9 +261,17 @@ test_that("completed data sets are refused by name, and graphs of too many DAGs 
   complete <- matrix(1, 10, 10, dimnames = list(names(x), names(x))) - diag(10)
   expect_error(causal_effects(complete, list(x, x)), "imputed data sets.*one at a time", class = "pcgpu_error_argument")
   expect_error(cstar(list(x, x), alpha = 0.05), "imputed data sets.*one of them", class = "pcgpu_error_argument")
-  expect_error(causal_effects(complete, x, method = "global"), "more than 100000 DAGs.*\"local\"", class = "pcgpu_error_argument")
+  expect_error(
+    causal_effects(complete, x, method = "global"),
+    "more than 100000 DAGs.*\"local\"",
+    class = "pcgpu_error_argument"
+  )
   # Joint sets of parents are those of all DAGs, unless type = "pdag" says once each.
-  expect_error(causal_effects(complete, x, x = 1:2, joint = TRUE), "more than 100000 DAGs.*type = \"pdag\"", class = "pcgpu_error_argument")
+  expect_error(
+    causal_effects(complete, x, x = 1:2, joint = TRUE),
+    "more than 100000 DAGs.*type = \"pdag\"",
+    class = "pcgpu_error_argument"
+  )
   joint <- causal_effects(complete, x, x = 1:2, joint = TRUE, type = "pdag")
   expect_identical(dim(joint$effects), c(2L, 13122L, 10L))
 })
@@ -263,7 +291,11 @@ test_that("data and covariances go by the names that they have, on whichever sid
   }
   rownames(C) <- colnames(x)
   expect_error(causal_effects(dag, mcov = C), "different row names and column names", class = "pcgpu_error_argument")
-  expect_error(causal_effects(dag, cbind(x, x1 = 0)), "several columns with the same name: \"x1\"", class = "pcgpu_error_argument")
+  expect_error(
+    causal_effects(dag, cbind(x, x1 = 0)),
+    "several columns with the same name: \"x1\"",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("tables of every class give the same effects", {

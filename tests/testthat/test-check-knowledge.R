@@ -45,8 +45,14 @@ test_that("numbers other than 0 are TRUE, as in pcalg", {
     expect_identical(fit(fixedEdges = pair * factor)@graph, fit(fixedEdges = pair)@graph)
   }
   skip_without_pcalg()
-  expect_same_result(fit(fixedGaps = pair * 7), pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedGaps = pair * 7))
-  expect_same_result(fit(fixedEdges = pair * 7), pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedEdges = pair * 7))
+  expect_same_result(
+    fit(fixedGaps = pair * 7),
+    pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedGaps = pair * 7)
+  )
+  expect_same_result(
+    fit(fixedEdges = pair * 7),
+    pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedEdges = pair * 7)
+  )
 })
 
 test_that("names of gaps and edges are the labels in their order; others go by position, with a warning", {
@@ -65,7 +71,11 @@ test_that("names of gaps and edges are the labels in their order; others go by p
     w <- expect_warning(other <- given(with_names(LETTERS[1:8])), "by position", class = "pcgpu_warning_names")
     expect_identical(w$argument, argument)
     expect_identical(other@graph, want)
-    expect_error(given(structure(pair, dimnames = list(labels, labels[8:1]))), "different orders", class = "pcgpu_error_argument")
+    expect_error(
+      given(structure(pair, dimnames = list(labels, labels[8:1]))),
+      "different orders",
+      class = "pcgpu_error_argument"
+    )
   }
 })
 
@@ -81,7 +91,8 @@ test_that("names of gaps and edges are compared with those of the data where the
   colnames(codes$dm) <- names
   for (argument in c("fixedGaps", "fixedEdges")) {
     given <- function(matrix, s, test = gaussCItest) {
-      suppressWarnings(do.call(skeleton, c(list(s, test, 0.05, p = 8), stats::setNames(list(matrix), argument))),
+      suppressWarnings(
+        do.call(skeleton, c(list(s, test, 0.05, p = 8), stats::setNames(list(matrix), argument))),
         classes = "pcgpu_warning_too_few"
       )
     }
@@ -89,22 +100,45 @@ test_that("names of gaps and edges are compared with those of the data where the
     expect_no_warning(same <- given(with_names(names), s))
     expect_identical(same@graph, want)
     for (stat in list(s, environment_of)) {
-      e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in a different order", class = "pcgpu_error_argument")
+      e <- expect_error(
+        given(with_names(names[c(8, 1:7)]), stat),
+        "in a different order",
+        class = "pcgpu_error_argument"
+      )
       expect_identical(e$argument, argument)
-      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at position 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
+      expect_match(
+        conditionMessage(e),
+        sprintf("`%s` has the name \"v8\" at position 1, where `suffStat` has \"v1\"", argument),
+        fixed = TRUE
+      )
     }
-    expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in a different order", class = "pcgpu_error_argument")
+    expect_error(
+      given(with_names(names[c(8, 1:7)]), codes, disCItest),
+      "in a different order",
+      class = "pcgpu_error_argument"
+    )
     expect_warning(other <- given(with_names(LETTERS[1:8]), s), "matched by position", class = "pcgpu_warning_names")
     expect_identical(other@graph, want)
     # Numbers that count backwards are an order, too; data without names have none.
     plain <- lapply(s, unname)
-    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the numbers of the variables as names, .*\"8\" at position 1", argument), class = "pcgpu_error_argument")
+    expect_error(
+      given(with_names(paste(8:1)), plain),
+      sprintf("`%s` has the numbers of the variables as names, .*\"8\" at position 1", argument),
+      class = "pcgpu_error_argument"
+    )
     rows <- s
     colnames(rows$C) <- NULL
     expect_error(given(with_names(rev(names)), rows), "in a different order", class = "pcgpu_error_argument")
     # Labels of the user's own do not hide it.
-    hidden <- c(list(s, gaussCItest, 0.05, labels = LETTERS[1:8]), stats::setNames(list(with_names(rev(names))), argument))
-    expect_error(suppressWarnings(do.call(skeleton, hidden)), "names of `suffStat` in a different order", class = "pcgpu_error_argument")
+    hidden <- c(
+      list(s, gaussCItest, 0.05, labels = LETTERS[1:8]),
+      stats::setNames(list(with_names(rev(names))), argument)
+    )
+    expect_error(
+      suppressWarnings(do.call(skeleton, hidden)),
+      "names of `suffStat` in a different order",
+      class = "pcgpu_error_argument"
+    )
     expect_no_warning(given(with_names(LETTERS[1:8]), plain))
   }
   s <- suff()
@@ -118,7 +152,9 @@ test_that("names of gaps and of edges contradict each other", {
   pair[1, 8] <- pair[8, 1] <- TRUE
   gaps <- structure(pair, dimnames = list(letters[1:8], letters[1:8]))
   expect_silent(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps, fixedEdges = gaps))
-  expect_error(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps[8:1, 8:1], fixedEdges = gaps),
-    "names of `fixedGaps` in a different order", class = "pcgpu_error_argument"
+  expect_error(
+    skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps[8:1, 8:1], fixedEdges = gaps),
+    "names of `fixedGaps` in a different order",
+    class = "pcgpu_error_argument"
   )
 })

@@ -19,9 +19,11 @@ test_that("a class whose names do not go with its columns is refused, and R live
   of_frame <- structure(as.data.frame(x), class = c("pcgpu_test_frame", "data.frame"))
   levels <- structure(as.data.frame(matrix(sample(0:1, 200, TRUE), 20)), class = c("pcgpu_test_frame", "data.frame"))
   given <- FALSE
-  blocks <- function() if (!given) {
-    given <<- TRUE
-    of_matrix
+  blocks <- function() {
+    if (!given) {
+      given <<- TRUE
+      of_matrix
+    }
   }
   for (call in expression(suff_gauss(of_matrix), suff_gauss(blocks))) {
     expect_error(eval(call), "1 name for 10 columns", class = "pcgpu_error_argument")

@@ -72,7 +72,12 @@ test_that("a hundred levels and more work, alone and in a search", {
 test_that("codes from 1 on are refused, in pcalg's words and with the hint", {
   dm <- data.matrix(data.frame(lapply(mtcars[c("cyl", "vs", "am")], factor)))
   words <- "'dm' must have values in {0,1,..} with at least one '0' value"
-  for (suff in list(list(dm = dm), list(dm = dm, nlev = c(3, 2, 2)), list(dm = dm + 0, adaptDF = TRUE), list(dm = as.data.frame(dm)))) {
+  for (suff in list(
+    list(dm = dm),
+    list(dm = dm, nlev = c(3, 2, 2)),
+    list(dm = dm + 0, adaptDF = TRUE),
+    list(dm = as.data.frame(dm))
+  )) {
     for (test in list(disCItest, chi2CItest)) {
       e <- expect_error(skeleton(suff, test, 0.05, p = 3), class = "pcgpu_error_argument")
       expect_match(conditionMessage(e), words, fixed = TRUE)
@@ -82,7 +87,10 @@ test_that("codes from 1 on are refused, in pcalg's words and with the hint", {
     }
   }
   # Declared levels that do not occur are another matter, and so are gaps.
-  expect_identical(chi2CItest(1, 2, 3, list(dm = dm, nlev = c(4, 3, 3))), chi2CItest(1, 2, 3, list(dm = dm - 1, nlev = c(4, 3, 3))))
+  expect_identical(
+    chi2CItest(1, 2, 3, list(dm = dm, nlev = c(4, 3, 3))),
+    chi2CItest(1, 2, 3, list(dm = dm - 1, nlev = c(4, 3, 3)))
+  )
   skip_without_pcalg()
   expect_error(pcalg::disCItest(1, 2, NULL, list(dm = dm, adaptDF = FALSE)), words, fixed = TRUE)
 })
@@ -107,12 +115,19 @@ test_that("codes with gaps stand for levels in their order, with and without nle
   }
   more <- gaps
   more$dm[1, 1] <- 7L
-  expect_error(skeleton(more, disCItest, 0.05, p = 4), "codes of this column must be from 0 to 2", class = "pcgpu_error_argument")
+  expect_error(
+    skeleton(more, disCItest, 0.05, p = 4),
+    "codes of this column must be from 0 to 2",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("a sufficient statistic may be an environment", {
   s <- simulate_codes(4, 300)
-  expect_same_result(suppressWarnings(skeleton(list2env(s), disCItest, 0.05, p = 4)), suppressWarnings(skeleton(s, disCItest, 0.05, p = 4)))
+  expect_same_result(
+    suppressWarnings(skeleton(list2env(s), disCItest, 0.05, p = 4)),
+    suppressWarnings(skeleton(s, disCItest, 0.05, p = 4))
+  )
   expect_identical(disCItest(1, 2, 3, list2env(s)), disCItest(1, 2, 3, s))
   g <- suff()
   expect_same_result(pc(list2env(g), gaussCItest, 0.05, p = 8), pc(g, gaussCItest, 0.05, p = 8))
@@ -133,7 +148,9 @@ test_that("many codes are looked at by threads, with the same errors", {
     holed$dm[50000, 3] <- NA
     expect_identical(look_at_codes(holed$dm, TRUE, 2L), list(missing = TRUE, are_binary = TRUE))
     refused(holed, "missing values in column \"v3\"")
-    if (type == "logical") next
+    if (type == "logical") {
+      next
+    }
     other <- s
     other$dm[49999, 2] <- 2
     storage.mode(other$dm) <- type

@@ -64,19 +64,27 @@ expect_checked_on <- function(device) {
     s
   }
   searches <- list(
-    function(s) skeleton(s, gaussCItest, 0.001, p = p, method = "stable.fast", m.max = 1, device = device, result = "compact"),
+    function(s) {
+      skeleton(s, gaussCItest, 0.001, p = p, method = "stable.fast", m.max = 1, device = device, result = "compact")
+    },
     function(s) pc(s, gaussCItest, 0.001, p = p, m.max = 1, device = device, result = "compact"),
     function(s) skeleton(s, gaussCItest, 0.001, p = p, m.max = 0, device = device)
   )
   wrong <- list(
     "not symmetric: [700, 3] is 0.5 and [3, 700] is 0.25" = changed(3, 700, 0.25, 0.5),
     "not symmetric: [700, 3] is NA and [3, 700] is 0.25" = changed(3, 700, 0.25, NA),
-    "-1.01 at [" = changed(3, 700, -1.01), "Inf at [" = changed(3, 700, Inf),
+    "-1.01 at [" = changed(3, 700, -1.01),
+    "Inf at [" = changed(3, 700, Inf),
     "cov2cor" = list(C = 2 * fine$C, n = 100)
   )
   for (what in names(wrong)) {
     # As the check by itself says it.
-    wanted <- expect_error(pcgpu:::check_cor_values(wrong[[what]]$C, 2L), what, fixed = TRUE, class = "pcgpu_error_argument")
+    wanted <- expect_error(
+      pcgpu:::check_cor_values(wrong[[what]]$C, 2L),
+      what,
+      fixed = TRUE,
+      class = "pcgpu_error_argument"
+    )
     for (search in searches) {
       e <- expect_error(search(wrong[[what]]), class = "pcgpu_error_argument")
       expect_identical(e[c("message", "argument", "value", "hint")], wanted[c("message", "argument", "value", "hint")])
@@ -126,7 +134,11 @@ test_that("NA in C is treated as NAdelete says, as in pcalg", {
   expect_warning(fit <- skeleton(s, gaussCItest, 0.05, p = 8), "has 1 NA:", class = "pcgpu_warning_no_answer")
   expect_equal(amat(fit)[1, 2], 0)
   all_missing <- list(C = matrix(NA_real_, 3, 3), n = 10)
-  expect_warning(fit <- skeleton(all_missing, gaussCItest, 0.05, p = 3), "has 3 NAs:", class = "pcgpu_warning_no_answer")
+  expect_warning(
+    fit <- skeleton(all_missing, gaussCItest, 0.05, p = 3),
+    "has 3 NAs:",
+    class = "pcgpu_warning_no_answer"
+  )
   expect_equal(sum(amat(fit)), 0)
 })
 
@@ -147,6 +159,14 @@ test_that("a correlation just beyond 1 is shown with its digits", {
 
 test_that("numbers just beside the right ones are shown with enough digits", {
   C <- matrix(c(1 + 1e-7, 0.5, 0.5, 1), 2)
-  expect_error(pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2), "a matrix with 1.0000001 instead of 1 on its diagonal", class = "pcgpu_error_argument")
-  expect_warning(pc(list(C = diag(2), n = 50), gaussCItest, 1 + 1e-9, p = 2), "`alpha` is 1.000000001", class = "pcgpu_warning_alpha")
+  expect_error(
+    pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2),
+    "a matrix with 1.0000001 instead of 1 on its diagonal",
+    class = "pcgpu_error_argument"
+  )
+  expect_warning(
+    pc(list(C = diag(2), n = 50), gaussCItest, 1 + 1e-9, p = 2),
+    "`alpha` is 1.000000001",
+    class = "pcgpu_warning_alpha"
+  )
 })

@@ -8,7 +8,9 @@ kept_calls <- function(s, test) {
     "pc, majority" = function(...) pc(s, test, 0.2, p = 9, maj.rule = TRUE, result = "pcAlgo", ...),
     "pc, compact" = function(...) pc(s, test, 0.2, p = 9, conservative = TRUE, result = "compact", ...),
     "pc, fast" = function(...) pc(s, test, 0.2, p = 9, maj.rule = TRUE, skel.method = "stable.fast", ...),
-    fci = function(...) suppressMessages(fci(s, test, 0.2, p = 9, maj.rule = TRUE, ...), classes = "pcgpu_message_pdsep"),
+    fci = function(...) {
+      suppressMessages(fci(s, test, 0.2, p = 9, maj.rule = TRUE, ...), classes = "pcgpu_message_pdsep")
+    },
     rfci = function(...) rfci(s, test, 0.2, p = 9, conservative = TRUE, ...),
     fciPlus = function(...) fciPlus(s, test, 0.2, p = 9, ...)
   )
@@ -85,7 +87,9 @@ test_that("tests after the search are not asked again", {
   on.exit(options(pcgpu_test_limit = NULL))
   test <- function(x, y, S, suffStat) {
     asked <<- asked + 1
-    if (asked > getOption("pcgpu_test_limit")) stop("the machine is gone")
+    if (asked > getOption("pcgpu_test_limit")) {
+      stop("the machine is gone")
+    }
     gaussCItest(x, y, S, suffStat)
   }
   calls <- kept_calls(s, test)
@@ -121,7 +125,9 @@ test_that("a call that is killed while it orients goes on there", {
   asked <- function() if (file.exists(tally)) file.size(tally) else 0
   test <- function(x, y, S, suffStat) {
     cat("x", file = tally, append = TRUE)
-    if (asked() > getOption("pcgpu_test_limit")) tools::pskill(Sys.getpid(), tools::SIGKILL)
+    if (asked() > getOption("pcgpu_test_limit")) {
+      tools::pskill(Sys.getpid(), tools::SIGKILL)
+    }
     gaussCItest(x, y, S, suffStat)
   }
   on.exit(options(pcgpu_test_limit = NULL), add = TRUE)
@@ -133,7 +139,12 @@ test_that("a call that is killed while it orients goes on there", {
   all <- asked()
   for (method in c("maj.rule", "conservative")) {
     file <- no_file()
-    run <- function() do.call(pc, c(list(s, test, 0.2, p = 9, checkpoint = list(file = file, every = 0)), stats::setNames(TRUE, method)))
+    run <- function() {
+      do.call(
+        pc,
+        c(list(s, test, 0.2, p = 9, checkpoint = list(file = file, every = 0)), stats::setNames(TRUE, method))
+      )
+    }
     limit <- searched + round(0.9 * (all - searched))
     options(pcgpu_test_limit = limit)
     unlink(tally)
@@ -153,7 +164,9 @@ test_that("another rule or other knowledge has tests of its own, and the search 
   asked <- 0
   test <- function(x, y, S, suffStat) {
     asked <<- asked + 1
-    if (asked > getOption("pcgpu_test_limit")) stop("the machine is gone")
+    if (asked > getOption("pcgpu_test_limit")) {
+      stop("the machine is gone")
+    }
     gaussCItest(x, y, S, suffStat)
   }
   options(pcgpu_test_limit = Inf)

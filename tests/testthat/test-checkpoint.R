@@ -59,7 +59,9 @@ test_that("it says from where it goes on", {
   count <- 0
   failing <- function(x, y, S, suffStat) {
     count <<- count + 1
-    if (count == getOption("pcgpu_test_limit")) stop("the machine is gone")
+    if (count == getOption("pcgpu_test_limit")) {
+      stop("the machine is gone")
+    }
     gaussCItest(x, y, S, suffStat)
   }
   on.exit(options(pcgpu_test_limit = NULL), add = TRUE)
@@ -68,7 +70,11 @@ test_that("it says from where it goes on", {
   expect_error(run(), class = "pcgpu_error_test")
   options(pcgpu_test_limit = 60)
   count <- 0
-  first <- expect_message(expect_error(run(), class = "pcgpu_error_test"), "within level 0", class = "pcgpu_message_resumed")
+  first <- expect_message(
+    expect_error(run(), class = "pcgpu_error_test"),
+    "within level 0",
+    class = "pcgpu_message_resumed"
+  )
   options(pcgpu_test_limit = Inf)
   told <- tryCatch(run(), pcgpu_message_resumed = identity)
   expect_identical(told$file, file.path(normalizePath(dirname(file)), basename(file)))
@@ -88,7 +94,9 @@ test_that("when the time is over, the result is that of the last level", {
       file <- no_file()
       # All time goes by at level 2.
       test <- function(x, y, S, suffStat) {
-        if (length(S) == 2) Sys.sleep(getOption("pcgpu_test_wait"))
+        if (length(S) == 2) {
+          Sys.sleep(getOption("pcgpu_test_wait"))
+        }
         gaussCItest(x, y, S, suffStat)
       }
       run <- function(...) pc(s, test, 0.2, p = 9, skel.method = method, result = result, ...)
@@ -96,10 +104,13 @@ test_that("when the time is over, the result is that of the last level", {
         options(pcgpu_test_wait = seconds)
         suppressMessages(run(checkpoint = file, time_limit = seconds))
       }
-      ended <- until_time_is_over(function(seconds) {
-        unlink(file)
-        limited(seconds)
-      }, ended_at(1L))
+      ended <- until_time_is_over(
+        function(seconds) {
+          unlink(file)
+          limited(seconds)
+        },
+        ended_at(1L)
+      )
       again <- until_time_is_over(limited, ended_at(1L))
       options(pcgpu_test_wait = 0)
       for (over in list(ended, again)) {
@@ -117,15 +128,20 @@ test_that("when the time is over, the result is that of the last level", {
 
 test_that("a result that ended early says so wherever it is shown", {
   test <- function(x, y, S, suffStat) {
-    if (length(S) == 1) Sys.sleep(wait)
+    if (length(S) == 1) {
+      Sys.sleep(wait)
+    }
     gaussCItest(x, y, S, suffStat)
   }
   wait <- 0
   ended <- function(search, ...) {
-    until_time_is_over(function(seconds) {
-      wait <<- seconds
-      search(small(), test, 0.2, p = 9, time_limit = seconds, ...)
-    }, ended_at(0L))
+    until_time_is_over(
+      function(seconds) {
+        wait <<- seconds
+        search(small(), test, 0.2, p = 9, time_limit = seconds, ...)
+      },
+      ended_at(0L)
+    )
   }
   for (result in c("pcAlgo", "compact")) {
     over <- ended(pc, result = result)
@@ -134,7 +150,11 @@ test_that("a result that ended early says so wherever it is shown", {
     expect_match(conditionMessage(over$warned), said)
     expect_identical(list(over$warned$level, over$warned$seconds), list(0L, over$seconds))
     for (show in list(print, methods::show, summary)) {
-      expect_output(show(fit), "Stopped by the time limit after level 0: the result is that of m.max = 0.", fixed = TRUE)
+      expect_output(
+        show(fit),
+        "Stopped by the time limit after level 0: the result is that of m.max = 0.",
+        fixed = TRUE
+      )
     }
     expect_output(print(run_details(fit)), "Stopped by the time limit after level 0", fixed = TRUE)
     texts <- drawn(plot_cpdag(fit, engine = "base", main = "mine"))$texts
@@ -143,7 +163,11 @@ test_that("a result that ended early says so wherever it is shown", {
     skel <- ended(skeleton, result = result)$fit
     expect_output(print(orient(skel)), "Stopped by the time limit after level 0", fixed = TRUE)
   }
-  expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Stopped by the time limit", fixed = TRUE)
+  expect_output(
+    print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)),
+    "Stopped by the time limit",
+    fixed = TRUE
+  )
   expect_no_match(capture.output(print(pc(small(), gaussCItest, 0.2, p = 9, time_limit = 100))), "time limit after")
 })
 
@@ -162,7 +186,9 @@ test_that("Ctrl-C leaves the checkpoint", {
   options(pcgpu_test_seconds = 0.05)
   test <- function(x, y, S, suffStat) {
     seconds <- getOption("pcgpu_test_seconds")
-    if (seconds > 0) Sys.sleep(seconds)
+    if (seconds > 0) {
+      Sys.sleep(seconds)
+    }
     gaussCItest(x, y, S, suffStat)
   }
   stopped <- press_in_time(function() run(test))
@@ -189,12 +215,18 @@ test_that("a file that can no longer be written costs a warning, not the answer"
   folder <- tempfile("gone")
   dir.create(folder)
   test <- function(x, y, S, suffStat) {
-    if (length(S) == 1) unlink(folder, recursive = TRUE)
+    if (length(S) == 1) {
+      unlink(folder, recursive = TRUE)
+    }
     gaussCItest(x, y, S, suffStat)
   }
   s <- small()
   run <- function(...) skeleton(s, test, 0.2, p = 9, ...)
-  warned <- expect_warning(found <- run(checkpoint = file.path(folder, "a")), "cannot be written", class = "pcgpu_warning_checkpoint")
+  warned <- expect_warning(
+    found <- run(checkpoint = file.path(folder, "a")),
+    "cannot be written",
+    class = "pcgpu_warning_checkpoint"
+  )
   expect_identical(parts(found), parts(run()))
 })
 
@@ -226,7 +258,10 @@ test_that("a file of another call is refused, and stays", {
   refused(indepTest = stopping, fixedEdges = gaps, says = "`fixedEdges` differs")
   refused(indepTest = stopping, m.max = 0, says = "contains level 1, but `m.max` is 0")
   # Not what the answer does not depend on.
-  expect_error(suppressMessages(run(indepTest = stopping, numCores = 1, progress = FALSE, m.max = 5)), class = "pcgpu_error_test")
+  expect_error(
+    suppressMessages(run(indepTest = stopping, numCores = 1, progress = FALSE, m.max = 5)),
+    class = "pcgpu_error_test"
+  )
   bytes <- bytes[-length(bytes)]
   writeBin(bytes, file)
   refused(indepTest = stopping, reason = "damaged", says = "is damaged")
@@ -240,7 +275,9 @@ test_that("a function is known again once R has compiled it, and data by their v
   suff <- function(n) list(p = function(x, y) x / y, n = n)
   coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), test, suffStat)
   before <- coded(suff(1:3))
-  for (i in 1:5) test(1, 2, NULL, suff(1))
+  for (i in 1:5) {
+    test(1, 2, NULL, suff(1))
+  }
   expect_identical(coded(suff(c(1L, 2L, 3L))), before)
   expect_false(identical(coded(suff(1:4)), before))
   expect_named(pcgpu:::with_code(list(kind = "function"), NULL, test, suff(1)), "kind")
@@ -267,7 +304,9 @@ test_that("a level that workers have begun, or this process alone, comes to the 
   workers <- parallel::makePSOCKcluster(2)
   on.exit(parallel::stopCluster(workers), add = TRUE)
   test <- function(x, y, S, suffStat) {
-    if (length(S) > 0 && all(c(x, y) > 6) && file.exists(flag)) stop("now")
+    if (length(S) > 0 && all(c(x, y) > 6) && file.exists(flag)) {
+      stop("now")
+    }
     gaussCItest(x, y, S, suffStat)
   }
   s <- small()
@@ -295,7 +334,10 @@ test_that("a matrix that the search checks itself is the same on workers, which 
   s <- suff(p = p, n = 100, degree = 3)
   s$C[7, 5] <- s$C[5, 7] <- NA
   run <- function(...) {
-    suppressWarnings(skeleton(s, gaussCItest, 0.01, p = p, method = "stable.fast", result = "compact", ...), classes = "pcgpu_warning_no_answer")
+    suppressWarnings(
+      skeleton(s, gaussCItest, 0.01, p = p, method = "stable.fast", result = "compact", ...),
+      classes = "pcgpu_warning_no_answer"
+    )
   }
   # Workers of a cluster that use GPUs have other last digits of p-values.
   wanted <- parts(run(device = "cpu"))
@@ -303,7 +345,11 @@ test_that("a matrix that the search checks itself is the same on workers, which 
   ends <- function(limit) {
     unlink(file)
     none <- function(e) FALSE
-    tryCatch(is.null(run(checkpoint = file, time_limit = limit, device = "cpu")), pcgpu_warning_time_limit = function(w) TRUE, pcgpu_error_time_limit = none)
+    tryCatch(
+      is.null(run(checkpoint = file, time_limit = limit, device = "cpu")),
+      pcgpu_warning_time_limit = function(w) TRUE,
+      pcgpu_error_time_limit = none
+    )
   }
   ended <- FALSE
   for (limit in 0.001 * 1.5^(0:15)) {
@@ -318,7 +364,18 @@ test_that("a matrix that the search checks itself is the same on workers, which 
 
 test_that("wrong arguments are named", {
   run <- function(...) skeleton(small(), gaussCItest, 0.05, p = 9, ...)
-  for (wrong in list(1, character(), NA_character_, "", list("a"), list(file = "a", evry = 1), list(file = "a", every = -1), list(file = "a", file = "b"), list(every = 1), tempdir())) {
+  for (wrong in list(
+    1,
+    character(),
+    NA_character_,
+    "",
+    list("a"),
+    list(file = "a", evry = 1),
+    list(file = "a", every = -1),
+    list(file = "a", file = "b"),
+    list(every = 1),
+    tempdir()
+  )) {
     e <- expect_error(run(checkpoint = wrong), class = "pcgpu_error_argument")
     expect_identical(e$argument, "checkpoint")
   }

@@ -11,9 +11,13 @@ test_that("p-values are bnlearn's, with both kinds of degrees of freedom", {
     for (adapt in c(FALSE, TRUE)) {
       s$adaptDF <- adapt
       p <- vapply(golden$single_tests, function(single) chi2CItest(single$x, single$y, numbers(single$S), s), 0)
-      want <- vapply(golden$single_tests, function(single) {
-        as.double((if (adapt) single[["x2-adf"]] else single$x2)$p)
-      }, 0)
+      want <- vapply(
+        golden$single_tests,
+        function(single) {
+          as.double((if (adapt) single[["x2-adf"]] else single$x2)$p)
+        },
+        0
+      )
       expect_length(p, 60)
       expect_lte(max(abs(p - want) / pmax(want, 1e-290)), 1e-9, label = paste("relative error in", name))
     }

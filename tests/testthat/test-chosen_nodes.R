@@ -12,18 +12,28 @@ chosen <- function(..., around = NULL, order = 1, isolated = NULL, components = 
 test_that("around takes names, numbers, several and the same twice, and goes as many steps as asked", {
   expect_identical(chosen(around = "a")$nodes, 1:2)
   expect_identical(chosen(around = "a", order = 2)$nodes, 1:3)
-  expect_identical(chosen(around = c(1, 6, 1), order = 1)[c("nodes", "focus")], list(nodes = c(1L, 2L, 5L, 6L), focus = c(1L, 4L)))
+  expect_identical(
+    chosen(around = c(1, 6, 1), order = 1)[c("nodes", "focus")],
+    list(nodes = c(1L, 2L, 5L, 6L), focus = c(1L, 4L))
+  )
   expect_identical(chosen(around = factor("f"), order = Inf)$nodes, 5:6)
   expect_identical(chosen(around = "g", order = 3)$nodes, 7L)
   expect_identical(chosen(around = "b", order = 0)$nodes, 2L)
   expect_error(chosen(around = c("a", "nobody")), "nobody", class = "pcgpu_error_argument")
-  for (bad in list(0, 9, 1.5, NA, character(), TRUE, list("a"))) expect_error(chosen(around = bad), "`around`", class = "pcgpu_error_argument")
-  for (bad in list(-1, 1.5, NA, "1", 1:2)) expect_error(chosen(around = "a", order = bad), "`order`", class = "pcgpu_error_argument")
+  for (bad in list(0, 9, 1.5, NA, character(), TRUE, list("a"))) {
+    expect_error(chosen(around = bad), "`around`", class = "pcgpu_error_argument")
+  }
+  for (bad in list(-1, 1.5, NA, "1", 1:2)) {
+    expect_error(chosen(around = "a", order = bad), "`order`", class = "pcgpu_error_argument")
+  }
 })
 
 test_that("nodes without an edge go where they are many, or where they are not wanted, and a line says so", {
   expect_identical(chosen()[c("nodes", "left")], list(nodes = 1:8, left = NULL))
-  expect_identical(chosen(isolated = FALSE)[c("nodes", "left")], list(nodes = 1:6, left = "2 variables without an edge not drawn"))
+  expect_identical(
+    chosen(isolated = FALSE)[c("nodes", "left")],
+    list(nodes = 1:6, left = "2 variables without an edge not drawn")
+  )
   many <- matrix(0, 40, 40)
   expect_length(chosen(x = many)$nodes, 40)
   expect_length(chosen(x = many, isolated = FALSE)$nodes, 0)
@@ -35,12 +45,17 @@ test_that("nodes without an edge go where they are many, or where they are not w
 
 test_that("components are the largest, or those of a size", {
   expect_identical(chosen(components = 1)$nodes, 1:4)
-  expect_identical(chosen(components = 1)$left, c("2 variables in smaller components not drawn", "2 variables without an edge not drawn"))
+  expect_identical(
+    chosen(components = 1)$left,
+    c("2 variables in smaller components not drawn", "2 variables without an edge not drawn")
+  )
   expect_identical(chosen(components = 9)$nodes, 1:6)
   expect_identical(chosen(components = c(least = 3))$nodes, 1:4)
   expect_identical(chosen(components = c(least = 5))$nodes, integer())
   expect_identical(chosen(components = 1, isolated = TRUE)$nodes, c(1:4, 7:8))
-  for (bad in list(0, 1.5, NA_real_, "1", 1:2, c(size = 2))) expect_error(chosen(components = bad), "`components`", class = "pcgpu_error_argument")
+  for (bad in list(0, 1.5, NA_real_, "1", 1:2, c(size = 2))) {
+    expect_error(chosen(components = bad), "`components`", class = "pcgpu_error_argument")
+  }
 })
 
 test_that("the graph of some nodes has their edges and no others, marks included", {
@@ -67,7 +82,10 @@ test_that("a picture around a node shows that part of the graph, of either class
       picture <- drawn(plot_cpdag(fit, engine = engine, around = c("v3", "v3")))
       expect_setequal(setdiff(picture$texts$label, c("directed", "undirected")), c("v1", "v2", "v3", "v5"))
       picture <- drawn(plot_cpdag(fit, engine = engine, isolated = FALSE))
-      expect_setequal(setdiff(picture$texts$label, c("directed", "undirected")), c("v1", "v2", "v3", "v5", "v7", "v8", "4 variables without an edge not drawn"))
+      expect_setequal(
+        setdiff(picture$texts$label, c("directed", "undirected")),
+        c("v1", "v2", "v3", "v5", "v7", "v8", "4 variables without an edge not drawn")
+      )
     }
   }
 })

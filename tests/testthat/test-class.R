@@ -21,10 +21,17 @@ test_that("as(, \"matrix\") and as(, \"amat\") have pcalg's coding", {
 })
 
 test_that("amat objects print as pcalg prints them", {
-  expect_identical(capture.output(print(as(small_fit(), "amat"))), c(
-    paste0("Adjacency Matrix 'amat' (4 x 4) of type ", sQuote("cpdag"), ":"),
-    "  a b c d", "a . . . .", "b . . . .", "c 1 1 . .", "d . . 1 ."
-  ))
+  expect_identical(
+    capture.output(print(as(small_fit(), "amat"))),
+    c(
+      paste0("Adjacency Matrix 'amat' (4 x 4) of type ", sQuote("cpdag"), ":"),
+      "  a b c d",
+      "a . . . .",
+      "b . . . .",
+      "c 1 1 . .",
+      "d . . 1 ."
+    )
+  )
 })
 
 test_that("a result survives saveRDS() and new sessions of the package", {
@@ -40,7 +47,9 @@ paths_without_pcalg <- function() {
   home <- dirname(system.file(package = "pcalg"))
   paths <- setdiff(.libPaths(), home)
   needed <- vapply(c("pcgpu", "graph"), function(package) nzchar(system.file(package = package, lib.loc = paths)), NA)
-  if (!all(needed)) skip("pcalg cannot be left out of the library paths")
+  if (!all(needed)) {
+    skip("pcalg cannot be left out of the library paths")
+  }
   paths
 }
 
@@ -57,47 +66,104 @@ test_that("what is saved with or without pcalg is read with or without it", {
   on.exit(unlink(files))
   made <- list()
   for (how in names(files)) {
-    made[[how]] <- in_new_session(c(
-      fit_lines, "fit", "summary(fit)", "print(as(fit, 'amat'))", "pdf(NULL)", "plot(fit)", "cat(validObject(fit), '\\n')",
-      "fit@max.ord <- 9L", "cat(fit@max.ord, is(fit, 'gAlgo'), '\\n')", sprintf("saveRDS(fit, %s)", deparse(files[[how]]))
-    ), if (how == "with") .libPaths() else without)
+    made[[how]] <- in_new_session(
+      c(
+        fit_lines,
+        "fit",
+        "summary(fit)",
+        "print(as(fit, 'amat'))",
+        "pdf(NULL)",
+        "plot(fit)",
+        "cat(validObject(fit), '\\n')",
+        "fit@max.ord <- 9L",
+        "cat(fit@max.ord, is(fit, 'gAlgo'), '\\n')",
+        sprintf("saveRDS(fit, %s)", deparse(files[[how]]))
+      ),
+      if (how == "with") .libPaths() else without
+    )
     expect_match(made[[how]], "^9 TRUE", all = FALSE, info = how)
   }
   # Both print the same, plot() included.
   expect_identical(made$with, made$without)
   for (how in names(files)) {
     file <- deparse(files[[how]])
-    only_pcalg <- in_new_session(c(
-      "suppressMessages(library(pcalg))", sprintf("fit <- readRDS(%s)", file), "fit", "summary(fit)", "print(as(fit, 'amat'))",
-      "cat(validObject(fit), is(fit, 'gAlgo'), shd(fit, fit), fit@max.ord, '\\n')", "print(getGraph(fit))"
-    ), .libPaths())
+    only_pcalg <- in_new_session(
+      c(
+        "suppressMessages(library(pcalg))",
+        sprintf("fit <- readRDS(%s)", file),
+        "fit",
+        "summary(fit)",
+        "print(as(fit, 'amat'))",
+        "cat(validObject(fit), is(fit, 'gAlgo'), shd(fit, fit), fit@max.ord, '\\n')",
+        "print(getGraph(fit))"
+      ),
+      .libPaths()
+    )
     expect_match(only_pcalg, "Total number of edges:       2", all = FALSE, info = how)
     expect_match(only_pcalg, "^TRUE TRUE 0 9", all = FALSE, info = how)
     expect_match(only_pcalg, "Number of Edges = 2", all = FALSE, info = how)
-    only_pcgpu <- in_new_session(c(
-      "library(pcgpu)", sprintf("fit <- readRDS(%s)", file), "invisible(as_igraph(fit))",
-      if (how == "with") "fit <- as_pcalg(fit)", "fit", "summary(fit)", "print(as(fit, 'amat'))",
-      "cat(validObject(fit), is(fit, 'gAlgo'), fit@max.ord, '\\n')", "pdf(NULL)", "plot(fit)"
-    ), without)
+    only_pcgpu <- in_new_session(
+      c(
+        "library(pcgpu)",
+        sprintf("fit <- readRDS(%s)", file),
+        "invisible(as_igraph(fit))",
+        if (how == "with") "fit <- as_pcalg(fit)",
+        "fit",
+        "summary(fit)",
+        "print(as(fit, 'amat'))",
+        "cat(validObject(fit), is(fit, 'gAlgo'), fit@max.ord, '\\n')",
+        "pdf(NULL)",
+        "plot(fit)"
+      ),
+      without
+    )
     expect_match(only_pcgpu, "Total number of edges:       2", all = FALSE, info = how)
     expect_match(only_pcgpu, "^TRUE TRUE 9", all = FALSE, info = how)
-    both <- in_new_session(c(
-      "suppressMessages(library(pcgpu))", sprintf("fit <- readRDS(%s)", file), "fit", "invisible(as_pcalg(fit))",
-      "suppressMessages(library(pcalg))", "print(getGraph(fit))", "cat(shd(fit, as_pcalg(fit)), '\\n')"
-    ), .libPaths())
+    both <- in_new_session(
+      c(
+        "suppressMessages(library(pcgpu))",
+        sprintf("fit <- readRDS(%s)", file),
+        "fit",
+        "invisible(as_pcalg(fit))",
+        "suppressMessages(library(pcalg))",
+        "print(getGraph(fit))",
+        "cat(shd(fit, as_pcalg(fit)), '\\n')"
+      ),
+      .libPaths()
+    )
     expect_match(both, "Total number of edges:       2", all = FALSE, info = how)
     expect_match(both, "Number of Edges = 2", all = FALSE, info = how)
     # pcalg is installed, and what R does first with the result has to find its class.
-    first <- lapply(c(
-      "print(as(fit, 'amat'))", "validObject(fit)", "fit@max.ord <- 9L", "summary(fit)", "is(fit, 'gAlgo') || stop()",
-      "isVirtualClass('gAlgo') || stop()", "str(fit)", "all.equal(fit, fit) || stop()"
-    ), function(use) {
-      in_new_session(c(
-        "library(pcgpu)", sprintf("fit <- readRDS(%s)", file), use, "stopifnot(is(fit, 'gAlgo'))", "fit",
-        "detach('package:pcgpu')", "library(pcgpu)", "print(as(fit, 'amat'))"
-      ), .libPaths())
-    })
-    for (output in first) expect_match(output, "^c 1 1 [.]", all = FALSE, info = paste(output, collapse = "\n"))
+    first <- lapply(
+      c(
+        "print(as(fit, 'amat'))",
+        "validObject(fit)",
+        "fit@max.ord <- 9L",
+        "summary(fit)",
+        "is(fit, 'gAlgo') || stop()",
+        "isVirtualClass('gAlgo') || stop()",
+        "str(fit)",
+        "all.equal(fit, fit) || stop()"
+      ),
+      function(use) {
+        in_new_session(
+          c(
+            "library(pcgpu)",
+            sprintf("fit <- readRDS(%s)", file),
+            use,
+            "stopifnot(is(fit, 'gAlgo'))",
+            "fit",
+            "detach('package:pcgpu')",
+            "library(pcgpu)",
+            "print(as(fit, 'amat'))"
+          ),
+          .libPaths()
+        )
+      }
+    )
+    for (output in first) {
+      expect_match(output, "^c 1 1 [.]", all = FALSE, info = paste(output, collapse = "\n"))
+    }
     for (output in c(first, list(only_pcalg, only_pcgpu, both))) {
       expect_false(any(grepl("overwritten|more than one class|Error", output)), info = paste(output, collapse = "\n"))
     }
@@ -119,10 +185,26 @@ test_that("a result is all.equal() to pcalg's", {
 
 test_that("pcalg may be loaded before or after pcgpu, without a message", {
   skip_without_pcalgs_class()
-  before <- in_new_session(c("suppressPackageStartupMessages(library(pcalg))", "library(pcgpu, warn.conflicts = FALSE)",
-    fit_lines[-1], "fit", "print(isVirtualClass('gAlgo'))"), .libPaths())
-  after <- in_new_session(c("library(pcgpu)", "suppressPackageStartupMessages(library(pcalg, warn.conflicts = FALSE))",
-    sub("pc(", "pcgpu::pc(", fit_lines[-1], fixed = TRUE), "fit", "print(isVirtualClass('gAlgo'))"), .libPaths())
+  before <- in_new_session(
+    c(
+      "suppressPackageStartupMessages(library(pcalg))",
+      "library(pcgpu, warn.conflicts = FALSE)",
+      fit_lines[-1],
+      "fit",
+      "print(isVirtualClass('gAlgo'))"
+    ),
+    .libPaths()
+  )
+  after <- in_new_session(
+    c(
+      "library(pcgpu)",
+      "suppressPackageStartupMessages(library(pcalg, warn.conflicts = FALSE))",
+      sub("pc(", "pcgpu::pc(", fit_lines[-1], fixed = TRUE),
+      "fit",
+      "print(isVirtualClass('gAlgo'))"
+    ),
+    .libPaths()
+  )
   for (output in list(before, after)) {
     expect_match(output, "Total number of edges:       2", all = FALSE)
     expect_match(output, "TRUE", all = FALSE)
@@ -134,11 +216,17 @@ test_that("plot() draws where Rgraphviz is missing, whichever package is attache
   skip_without_pcalgs_class()
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed: pcalg's own plot draws")
   for (order in list(c("pcalg", "pcgpu"), c("pcgpu", "pcalg"))) {
-    output <- in_new_session(c(
-      sprintf("suppressMessages(library(%s))", order),
-      "fit <- pcgpu::pc(list(C = diag(3), n = 20), pcgpu::gaussCItest, 0.05, p = 3)",
-      "grDevices::pdf(NULL)", "plot(fit)", "plot(1:3)", "cat('drawn\\n')"
-    ), .libPaths())
+    output <- in_new_session(
+      c(
+        sprintf("suppressMessages(library(%s))", order),
+        "fit <- pcgpu::pc(list(C = diag(3), n = 20), pcgpu::gaussCItest, 0.05, p = 3)",
+        "grDevices::pdf(NULL)",
+        "plot(fit)",
+        "plot(1:3)",
+        "cat('drawn\\n')"
+      ),
+      .libPaths()
+    )
     expect_match(output, "^drawn", all = FALSE, info = paste(order, collapse = ", "))
   }
 })

@@ -14,10 +14,17 @@ folder_of_jobs <- function(env = parent.frame()) {
   within <- tempfile()
   dir.create(within)
   before <- options(pcgpu.cluster_folder = within, pcgpu.cluster_wait = 120)
-  do.call(on.exit, list(bquote({
-    options(.(before))
-    unlink(.(within), recursive = TRUE)
-  }), add = TRUE), envir = env)
+  do.call(
+    on.exit,
+    list(
+      bquote({
+        options(.(before))
+        unlink(.(within), recursive = TRUE)
+      }),
+      add = TRUE
+    ),
+    envir = env
+  )
   within
 }
 
@@ -58,7 +65,11 @@ test_that("workers of a plan give the same answers, and are free afterwards", {
   jobs <- lapply(1:2, function(i) future::future(1, seed = NULL))
   expect_identical(lapply(jobs, future::value), list(1, 1))
   future::plan(future::sequential)
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "plan has no worker processes", class = "pcgpu_error_argument")
+  expect_error(
+    pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"),
+    "plan has no worker processes",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("a plan whose workers cannot load pcgpu is an error that says so", {
@@ -69,6 +80,10 @@ test_that("a plan whose workers cannot load pcgpu is an error that says so", {
   dir.create(empty)
   before <- future::plan(future::multisession, workers = 2, rscript_libs = empty)
   on.exit(future::plan(before), add = TRUE)
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"), "no package called .*pcgpu.*installed in the jobs' library", class = "pcgpu_error_cluster")
+  expect_error(
+    pc(suff(), gaussCItest, 0.05, p = 8, cluster = "future"),
+    "no package called .*pcgpu.*installed in the jobs' library",
+    class = "pcgpu_error_cluster"
+  )
   expect_length(list.files(within), 0L)
 })

@@ -2,7 +2,9 @@
 
 test_that("an answer settles the earlier calls of its worker, and only known tags count", {
   owed <- pcgpu:::owed_answers(2, function() 0)
-  for (tag in c("a", "b", "c")) owed$call(1, tag)
+  for (tag in c("a", "b", "c")) {
+    owed$call(1, tag)
+  }
   owed$call(2, "d")
   expect_identical(owed$late(), 1:2)
   expect_false(owed$settle(1, "d"))
@@ -44,7 +46,9 @@ test_that("a worker is overdue from its first open call or its last answer on", 
 
 test_that("a lost worker owes nothing, is reported once and keeps its first reason", {
   owed <- pcgpu:::owed_answers(3, function() 0)
-  for (i in 1:3) owed$call(i, "a")
+  for (i in 1:3) {
+    owed$call(i, "a")
+  }
   owed$lose(3L, "first")
   owed$lose(3L, "second")
   owed$lose(1L, "other")
@@ -57,10 +61,13 @@ test_that("a lost worker owes nothing, is reported once and keeps its first reas
   expect_identical(owed$take_lost(), integer())
 })
 
-# Messages with `count` jobs whose files are in a new folder; the test writes the jobs' files. `state$time`: the time in seconds.
+# Messages with `count` jobs whose files are in a new folder; the test writes the jobs' files. `state$time`: the time in
+# seconds.
 mail_of_jobs <- function(count, silence = 10, env = parent.frame()) {
   folder <- tempfile()
-  for (i in seq_len(count)) dir.create(file.path(folder, i), recursive = TRUE)
+  for (i in seq_len(count)) {
+    dir.create(file.path(folder, i), recursive = TRUE)
+  }
   do.call(on.exit, list(bquote(unlink(.(folder), recursive = TRUE)), add = TRUE), envir = env)
   state <- new.env()
   state$time <- 0
@@ -75,7 +82,10 @@ test_that("messages with jobs are numbered by job, and answers are taken in thei
   mail$send(1, "first")
   mail$send(2, "other")
   mail$send(1, "second")
-  expect_identical(lapply(c(mail$place(1, c("to-1", "to-2")), mail$place(2, "to-1")), readRDS), list("first", "second", "other"))
+  expect_identical(
+    lapply(c(mail$place(1, c("to-1", "to-2")), mail$place(2, "to-1")), readRDS),
+    list("first", "second", "other")
+  )
   expect_length(mail$take(), 0)
   # The second answer waits for the first.
   saveRDS(as.raw(2), mail$place(1, "from-2"))
@@ -101,10 +111,16 @@ test_that("a job that reports an error, or whose answer cannot be read, is gone"
 
 test_that("a silent job is lost unless it waits for a message", {
   mail <- mail_of_jobs(3, silence = 10)
-  for (rank in 1:3) mail$send(rank, "work")
+  for (rank in 1:3) {
+    mail$send(rank, "work")
+  }
   # The first works, the second has read its message and waits, the third waits but has not seen its message.
-  for (rank in 1:2) unlink(mail$place(rank, "to-1"))
-  for (rank in 2:3) file.create(mail$place(rank, "waiting"))
+  for (rank in 1:2) {
+    unlink(mail$place(rank, "to-1"))
+  }
+  for (rank in 2:3) {
+    file.create(mail$place(rank, "waiting"))
+  }
   mail$state$time <- 10
   expect_length(mail$lost(running), 0)
   mail$state$time <- 11

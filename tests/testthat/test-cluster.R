@@ -5,8 +5,16 @@ test_that("workers give the answer of this process, whatever the method", {
   s <- suff(p = 25, n = 300, degree = 5)
   for (method in c("stable", "stable.fast", "original")) {
     wanted <- pc(s, gaussCItest, 0.05, p = 25, skel.method = method)
-    expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two), wanted, info = method)
-    expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two[1]), wanted, info = method)
+    expect_identical_answer(
+      pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two),
+      wanted,
+      info = method
+    )
+    expect_identical_answer(
+      pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two[1]),
+      wanted,
+      info = method
+    )
   }
   arguments <- list(s, gaussCItest, 0.05, p = 25, m.max = 2, fixedEdges = diag(25)[25:1, ] == 1)
   expect_identical_answer(do.call(skeleton, c(arguments, cluster = list(two))), do.call(skeleton, arguments))
@@ -24,7 +32,10 @@ test_that("pcalg's recorded answers come from workers, too", {
 test_that("kept data, discrete data and nearest neighbours go to workers", {
   x <- simulate(15, 400, degree = 3)
   kept <- suff_gauss(x, keep = "data")
-  expect_identical_answer(pc(kept, gaussCItest, 0.05, p = 15, cluster = two), pc(kept, gaussCItest, 0.05, p = 15, device = "cpu"))
+  expect_identical_answer(
+    pc(kept, gaussCItest, 0.05, p = 15, cluster = two),
+    pc(kept, gaussCItest, 0.05, p = 15, device = "cpu")
+  )
   # Workers that make few correlations at a time, of the columns that they are asked for.
   kept <- suff_gauss(simulate(150, 60, degree = 1), keep = "data")
   search <- function(device, ...) skeleton(kept, gaussCItest, 1e-4, p = 150, device = device, ...)
@@ -47,7 +58,10 @@ test_that("data go to workers by a file, once, where they see it, and else in a 
   set.seed(1)
   near <- suff_knn(simulate_nonlinear(120, 3), permutations = 20)
   searches <- list(
-    list(s, gaussCItest, p = 25), list(kept, gaussCItest, p = 15), list(codes, disCItest, p = 12), list(near, cmiKnnCItest, p = 5),
+    list(s, gaussCItest, p = 25),
+    list(kept, gaussCItest, p = 15),
+    list(codes, disCItest, p = 12),
+    list(near, cmiKnnCItest, p = 5),
     list(s, slow_test, p = 10)
   )
   search <- function(i, ...) do.call(skeleton, c(searches[[i]], alpha = 0.05, m.max = 2, list(...)))
@@ -59,7 +73,9 @@ test_that("data go to workers by a file, once, where they see it, and else in a 
   counted <- function(cluster) {
     send <- sender(cluster)
     function(i, name, arguments, tag) {
-      if (name == "rank_open") sent[i] <<- sent[i] + length(serialize(arguments, NULL))
+      if (name == "rank_open") {
+        sent[i] <<- sent[i] + length(serialize(arguments, NULL))
+      }
       send(i, name, arguments, tag)
     }
   }
@@ -105,7 +121,11 @@ test_that("data go to workers by a file, once, where they see it, and else in a 
   }
   in_package(put = function(object, file) abort_cluster("there is no room on the disk", "make some"))
   # (Keys of two searches need not be equally long.)
-  expect_message(expect_true(all(abs(same(1) - whole[[1]]) < 16)), "sent to each worker.*no room on the disk", class = "pcgpu_message_cluster")
+  expect_message(
+    expect_true(all(abs(same(1) - whole[[1]]) < 16)),
+    "sent to each worker.*no room on the disk",
+    class = "pcgpu_message_cluster"
+  )
   expect_identical(list.files(within), character())
   options(pcgpu.cluster_folder = file.path(within, "none"))
   expect_error(same(1), "set it to an existing folder", class = "pcgpu_error_argument")
@@ -118,7 +138,10 @@ test_that("compact results and orientations that test are the same", {
   skel <- skeleton(s, gaussCItest, 0.05, p = 25)
   for (rule in c("conservative", "maj.rule")) {
     oriented <- function(...) {
-      do.call(orient, c(list(skel, suffStat = s, indepTest = gaussCItest, alpha = 0.05, ...), stats::setNames(TRUE, rule)))
+      do.call(
+        orient,
+        c(list(skel, suffStat = s, indepTest = gaussCItest, alpha = 0.05, ...), stats::setNames(TRUE, rule))
+      )
     }
     expect_identical_answer(oriented(cluster = two), oriented(), info = rule)
     whole <- function(...) do.call(pc, c(list(s, gaussCItest, 0.05, p = 25, ...), stats::setNames(TRUE, rule)))
@@ -148,7 +171,9 @@ test_that("a test that is an R function runs on workers, with what it names", {
 
 test_that("an R function that fails on a worker fails here as it would have", {
   failing <- function(x, y, S, suffStat) {
-    if (x == 2 && length(S) == 1) stop(structure(class = c("of_the_user", "error", "condition"), list(message = "no!", call = NULL)))
+    if (x == 2 && length(S) == 1) {
+      stop(structure(class = c("of_the_user", "error", "condition"), list(message = "no!", call = NULL)))
+    }
     0
   }
   here <- tryCatch(pc(NULL, failing, 0.05, p = 4), error = identity)
@@ -184,7 +209,9 @@ test_that("workers and the session are left as they were", {
   on.exit(rm("pcgpu_helper", envir = globalenv()))
   test <- eval(quote(function(x, y, S, suffStat) pcgpu_helper * pcgpu::gaussCItest(x, y, S, suffStat)), globalenv())
   parallel::clusterCall(two, eval, quote(pcgpu_helper <- 99), globalenv())
-  state <- function() parallel::clusterCall(two, eval, quote(list(search(), .Random.seed, pcgpu_helper, RNGkind())), globalenv())
+  state <- function() {
+    parallel::clusterCall(two, eval, quote(list(search(), .Random.seed, pcgpu_helper, RNGkind())), globalenv())
+  }
   parallel::clusterSetRNGStream(two, 1)
   before <- state()
   set.seed(5)
@@ -200,14 +227,19 @@ test_that("workers and the session are left as they were", {
   parallel::clusterCall(two, rm, list = c(".Random.seed", "pcgpu_helper"), envir = globalenv())
   pc(s, test, 0.05, p = 8, cluster = two)
   left <- parallel::clusterCall(two, function() c(ls(globalenv(), all.names = TRUE), RNGkind()[1]))
-  for (one in left) expect_false(any(c(".Random.seed", "pcgpu_helper") %in% one))
+  for (one in left) {
+    expect_false(any(c(".Random.seed", "pcgpu_helper") %in% one))
+  }
 })
 
 test_that("warnings and messages of a test come from workers, each once with its count", {
   s <- suff()
   speaking <- function(x, y, S, suffStat) {
     if (length(S) == 0) {
-      warning(structure(class = c("of_the_user", "warning", "condition"), list(message = "careful: 5% left", call = NULL)))
+      warning(structure(
+        class = c("of_the_user", "warning", "condition"),
+        list(message = "careful: 5% left", call = NULL)
+      ))
       message("hello")
     }
     gaussCItest(x, y, S, suffStat)
@@ -220,7 +252,9 @@ test_that("warnings and messages of a test come from workers, each once with its
     }
   })
   expect_length(heard, 2L)
-  for (one in heard) expect_gte(one$count, 28)
+  for (one in heard) {
+    expect_gte(one$count, 28)
+  }
   expect_match(conditionMessage(heard[[1]]), "careful: 5% left (`indepTest` on workers, ", fixed = TRUE)
   expect_s3_class(heard[[1]], c("pcgpu_warning_test", "pcgpu_warning", "of_the_user", "warning"), exact = FALSE)
   expect_s3_class(heard[[2]], "pcgpu_message_test")
@@ -271,10 +305,19 @@ test_that("a folder of jobs that cannot be used, or written, is an error that sa
   options(pcgpu.cluster_wait = 60)
   gone <- one(function(folder) function(which) logical(length(which)), why = function(folder, jobs) "no pcgpu here")
   # At the second look.
-  e <- expect_error(gone$start("a"), "1 of 1 jobs ended before they had begun (no pcgpu here)", fixed = TRUE, class = "pcgpu_error_cluster")
+  e <- expect_error(
+    gone$start("a"),
+    "1 of 1 jobs ended before they had begun (no pcgpu here)",
+    fixed = TRUE,
+    class = "pcgpu_error_cluster"
+  )
   gone$end()
   expect_length(list.files(within), 0L)
-  expect_no_warning(expect_error(put(1, file.path(within, "none", "file")), "cannot be written .*cluster_folder", class = "pcgpu_error_cluster"))
+  expect_no_warning(expect_error(
+    put(1, file.path(within, "none", "file")),
+    "cannot be written .*cluster_folder",
+    class = "pcgpu_error_cluster"
+  ))
 })
 
 test_that("only this user can read the folder of jobs, and what a killed driver left goes", {
@@ -372,11 +415,17 @@ test_that("late answers are nobody else's, and an interrupted worker answers", {
   skip_if(parallel::clusterCall(late, deaf)[[1]], "the worker was started deaf to Ctrl-C")
   once <- tempfile()
   presses <- function(x, y, S, suffStat) {
-    if (dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGINT)
+    if (dir.create(once, showWarnings = FALSE)) {
+      tools::pskill(Sys.getpid(), tools::SIGINT)
+    }
     Sys.sleep(0.01)
     gaussCItest(x, y, S, suffStat)
   }
-  expect_error(pc(s, presses, 0.05, p = 8, cluster = late), "no worker .* left: it was interrupted", class = "pcgpu_error_cluster")
+  expect_error(
+    pc(s, presses, 0.05, p = 8, cluster = late),
+    "no worker .* left: it was interrupted",
+    class = "pcgpu_error_cluster"
+  )
   expect_identical(parallel::clusterEvalQ(late, 42), list(42))
 })
 
@@ -391,11 +440,20 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
     refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
   }
   refused(gaussCItest, cluster = two[0], argument = "cluster", says = "without workers: give")
-  for (twice in list(two[c(1, 1)], two[c(1, 2, 1)], structure(c(two, two), class = class(two)))) refused(gaussCItest, cluster = twice, argument = "cluster", says = "twice .*: give each worker once")
+  for (twice in list(two[c(1, 1)], two[c(1, 2, 1)], structure(c(two, two), class = class(two)))) {
+    refused(gaussCItest, cluster = twice, argument = "cluster", says = "twice .*: give each worker once")
+  }
   refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
   refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")
   refused(slow_test, parallel_tests = NA, argument = "parallel_tests", says = "TRUE or FALSE")
-  refused(slow_test, parallel_tests = TRUE, numCores = 2, skel.method = "original", argument = "parallel_tests", says = "method")
+  refused(
+    slow_test,
+    parallel_tests = TRUE,
+    numCores = 2,
+    skel.method = "original",
+    argument = "parallel_tests",
+    says = "method"
+  )
 })
 
 test_that("workers with GPUs have the answer of this process at the Gaussian test", {
@@ -420,7 +478,10 @@ test_that("workers share one selection, with the answer of this process", {
   frame <- data.frame(x[, 1:20], f = factor(sample(letters[1:3], 120, TRUE)))
   file <- write_pcgpu_file(x, tempfile())
   parts <- c("index", "names", "score", "relevance", "levels", "classes", "bins")
-  for (data in c(list(x, frame, file), if (requireNamespace("Matrix", quietly = TRUE)) list(Matrix::Matrix(sparse, sparse = TRUE)))) {
+  for (data in c(
+    list(x, frame, file),
+    if (requireNamespace("Matrix", quietly = TRUE)) list(Matrix::Matrix(sparse, sparse = TRUE))
+  )) {
     for (criterion in c("JMI", "CMI", "DISR")) {
       select <- function(...) select_features(data, y, 15, criterion, discretize = "equal-frequency", ...)
       for (cluster in list(two, two[1])) {
@@ -434,8 +495,12 @@ test_that("workers share one selection, with the answer of this process", {
   # The codes of half of the columns, and those that were selected.
   expect_true(all(details$team$bytes_to > 0 & details$team$bytes_to < 120 * 60))
   x[7, 50] <- x[9, 20] <- NA
-  refused <- function(...) conditionMessage(expect_error(select_features(..., y = y, k = 3), class = "pcgpu_error_argument"))
-  for (data in list(x, write_pcgpu_file(x, tempfile()))) expect_identical(refused(data, cluster = two), refused(data))
+  refused <- function(...) {
+    conditionMessage(expect_error(select_features(..., y = y, k = 3), class = "pcgpu_error_argument"))
+  }
+  for (data in list(x, write_pcgpu_file(x, tempfile()))) {
+    expect_identical(refused(data, cluster = two), refused(data))
+  }
   expect_identical(unlist(parallel::clusterEvalQ(two, length(pcgpu:::session$ranks))), c(0L, 0L))
 })
 

@@ -48,16 +48,25 @@ test_that("both forms of p, and the early stop", {
   expect_identical(e$argument, "alpha")
 })
 
-# Under independence given S, p is uniform except for its steps; bench/knn.R makes a Kolmogorov-Smirnov test of 1,000 runs.
+# Under independence given S, p is uniform except for its steps; bench/knn.R makes a Kolmogorov-Smirnov test of 1,000
+# runs.
 test_that("p is about uniform under independence and small under dependence", {
   set.seed(11)
-  p <- vapply(1:60, function(i) {
-    cmiKnnCItest(1, 2, 3, suff_knn(simulate_nonlinear(100), k = 10, permutations = 99, add_one = TRUE))
-  }, 0)
+  p <- vapply(
+    1:60,
+    function(i) {
+      cmiKnnCItest(1, 2, 3, suff_knn(simulate_nonlinear(100), k = 10, permutations = 99, add_one = TRUE))
+    },
+    0
+  )
   expect_gt(suppressWarnings(ks.test(p, "punif"))$p.value, 0.001)
-  dependent <- vapply(1:10, function(i) {
-    cmiKnnCItest(1, 2, 3, suff_knn(simulate_nonlinear(100, link = 1), k = 10))
-  }, 0)
+  dependent <- vapply(
+    1:10,
+    function(i) {
+      cmiKnnCItest(1, 2, 3, suff_knn(simulate_nonlinear(100, link = 1), k = 10))
+    },
+    0
+  )
   expect_gte(sum(dependent < 0.05), 9)
 })
 
@@ -74,7 +83,14 @@ test_that("constant variables are independent, and no error", {
 
 test_that("arguments that make no sense are refused", {
   s <- suff_knn(matrix(rnorm(60), 20))
-  for (bad in list(list(1, 1, NULL), list(1, 2, 2), list(0, 1, NULL), list(1, 4, NULL), list("a", 1, NULL), list(1, 2, NA))) {
+  for (bad in list(
+    list(1, 1, NULL),
+    list(1, 2, 2),
+    list(0, 1, NULL),
+    list(1, 4, NULL),
+    list("a", 1, NULL),
+    list(1, 2, NA)
+  )) {
     expect_error(do.call(cmiKnnCItest, c(bad, list(suffStat = s))), class = "pcgpu_error_argument")
   }
   mixed <- suff_knn(simulate_mixed(30))
@@ -85,10 +101,9 @@ test_that("arguments that make no sense are refused", {
 test_that("Ctrl-C stops a single test and a search, and the next call works", {
   skip_on_os("windows")
   big <- suff_knn(matrix(rnorm(4 * 6000), ncol = 4), k = 0.2, permutations = 1e5, seed = 1)
-  for (work in list(
-    function() cmiKnnCItest(1, 2, 3, big),
-    function() skeleton(big, cmiKnnCItest, 0.05, p = 4, numCores = 2)
-  )) {
+  for (work in list(function() cmiKnnCItest(1, 2, 3, big), function() {
+    skeleton(big, cmiKnnCItest, 0.05, p = 4, numCores = 2)
+  })) {
     stopped <- press_in_time(work)
     expect_identical(stopped$outcome, "stopped")
     expect_lt(stopped$took, 0.5)

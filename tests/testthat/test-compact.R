@@ -1,6 +1,11 @@
 ways <- list(
-  skeleton = NULL, relaxed = list(), conflicts = list(solve.confl = TRUE), conservative = list(conservative = TRUE),
-  majority = list(maj.rule = TRUE, solve.confl = TRUE), rand = list(u2pd = "rand"), retry = list(u2pd = "retry")
+  skeleton = NULL,
+  relaxed = list(),
+  conflicts = list(solve.confl = TRUE),
+  conservative = list(conservative = TRUE),
+  majority = list(maj.rule = TRUE, solve.confl = TRUE),
+  rand = list(u2pd = "rand"),
+  retry = list(u2pd = "retry")
 )
 
 # Both results of one call.
@@ -14,7 +19,9 @@ both_results <- function(arguments, method, way) {
     }
   }
   # Both may stop at a set that has NA in it, and warn of too few observations.
-  both <- function() suppressWarnings(list(compact = call("compact"), full = call("pcAlgo")), classes = "pcgpu_warning_too_few")
+  both <- function() {
+    suppressWarnings(list(compact = call("compact"), full = call("pcAlgo")), classes = "pcgpu_warning_too_few")
+  }
   tryCatch(both(), pcgpu_error_numeric = function(e) {
     expect_error(call("compact"), class = "pcgpu_error_numeric")
     expect_error(call("pcAlgo"), class = "pcgpu_error_numeric")
@@ -28,17 +35,29 @@ test_that("a compact result is the pcAlgo, field by field, for every recorded ca
   for (kind in c("gauss", "dis", "bin", "dsep")) {
     for (name in golden_names(kind)) {
       golden <- read_golden(name)
-      if (golden$p > 60) next
+      if (golden$p > 60) {
+        next
+      }
       arguments <- golden_arguments(golden)
       number <- number + 1
       # Two methods of each case, each with another way; of every tenth case all of them, and all ways.
       for (k in if (number %% 10 == 1) seq_along(methods) else setdiff(seq_along(methods), number %% 3 + 1)) {
-        for (way in if (number %% 10 == 1 && golden$p <= 20) names(ways) else names(ways)[(number + 2 * k) %% length(ways) + 1]) {
+        for (way in if (number %% 10 == 1 && golden$p <= 20) {
+          names(ways)
+        } else {
+          names(ways)[(number + 2 * k) %% length(ways) + 1]
+        }) {
           both <- both_results(arguments, methods[k], ways[[way]])
-          if (is.null(both)) next
+          if (is.null(both)) {
+            next
+          }
           suppressWarnings(
             expect_same_as_pcalgo(
-              both$compact, both$full, arguments$suffStat, arguments$indepTest, paste(name, methods[k], way),
+              both$compact,
+              both$full,
+              arguments$suffStat,
+              arguments$indepTest,
+              paste(name, methods[k], way),
               # Of three cases every way with one method, and one way with every method.
               shown = number %in% c(1, 11, 41) && (k == 1 || way == "majority")
             ),
@@ -77,14 +96,24 @@ test_that("fixed pairs, missing correlations and limits on levels leave both res
       m <- matrix(stats::runif(p * p) < share, p, p)
       m & t(m)
     }
-    if (k %% 5 == 0) s$C[1, 2] <- s$C[2, 1] <- NA
+    if (k %% 5 == 0) {
+      s$C[1, 2] <- s$C[2, 1] <- NA
+    }
     arguments <- list(
-      suffStat = s, indepTest = gaussCItest, alpha = sample(c(0.01, 0.05, 0.2, 0.5), 1), p = p, m.max = sample(c(-1, 0:2, Inf), 1),
-      fixedGaps = symmetric(0.3), fixedEdges = symmetric(0.3), NAdelete = k %% 2 == 0
+      suffStat = s,
+      indepTest = gaussCItest,
+      alpha = sample(c(0.01, 0.05, 0.2, 0.5), 1),
+      p = p,
+      m.max = sample(c(-1, 0:2, Inf), 1),
+      fixedGaps = symmetric(0.3),
+      fixedEdges = symmetric(0.3),
+      NAdelete = k %% 2 == 0
     )
     for (method in c("stable", "stable.fast", "original")) {
       both <- both_results(arguments, method, ways[[k %% 3 + 1]])
-      if (is.null(both)) next
+      if (is.null(both)) {
+        next
+      }
       expect_same_as_pcalgo(both$compact, both$full, s, gaussCItest, paste("problem", k, method), shown = k <= 6)
     }
   }
@@ -131,7 +160,11 @@ test_that("the p-value of a pair that level 0 removed is an error that says so, 
   s <- suff()
   fit <- pc(s, gaussCItest, 0.01, p = 8, result = "compact")
   pair <- which(is.na(suppressWarnings(as(fit, "pcAlgo"))@pMax), arr.ind = TRUE)[1, ]
-  error <- expect_error(p_value(fit, pair[1], pair[2]), "level 0 removed the pair: give `suffStat`", class = "pcgpu_error_level0")
+  error <- expect_error(
+    p_value(fit, pair[1], pair[2]),
+    "level 0 removed the pair: give `suffStat`",
+    class = "pcgpu_error_level0"
+  )
   expect_identical(sort(c(error$a, error$b)), unname(sort(pair)))
   warning <- expect_warning(as(fit, "pcAlgo"), "suffStat", class = "pcgpu_warning_level0")
   # Found by the name of the test, which is kept.
@@ -143,10 +176,18 @@ test_that("the p-value of a pair that level 0 removed is an error that says so, 
     found <- lapply(c(full = "pcAlgo", compact = "compact"), function(result) {
       skeleton(s, gaussCItest, 0.01, p = 8, method = method, m.max = 0, result = result)
     })
-    expect_identical(p_value(found$compact, pairs[, 1], pairs[, 2], suffStat = s), found$full@pMax[pairs], info = method)
+    expect_identical(
+      p_value(found$compact, pairs[, 1], pairs[, 2], suffStat = s),
+      found$full@pMax[pairs],
+      info = method
+    )
   }
   other <- list(C = diag(9), n = 50)
-  error <- expect_error(p_value(fit, pair[1], pair[2], suffStat = other), "for 9 variables", class = "pcgpu_error_argument")
+  error <- expect_error(
+    p_value(fit, pair[1], pair[2], suffStat = other),
+    "for 9 variables",
+    class = "pcgpu_error_argument"
+  )
   expect_match(conditionMessage(error), "the search, which has 8 variables", fixed = TRUE)
 })
 
@@ -172,7 +213,9 @@ test_that("\"auto\" goes by the number of variables alone, and others are refuse
   expect_false(pcgpu:::wants_compact("pcAlgo", 1e6))
   expect_true(pcgpu:::wants_compact("compact", 2))
   expect_true(pcgpu:::wants_compact("auto", 20001, globalenv()))
-  if (requireNamespace("pcalg", quietly = TRUE)) expect_false(pcgpu:::wants_compact("auto", 20001, asNamespace("pcalg")))
+  if (requireNamespace("pcalg", quietly = TRUE)) {
+    expect_false(pcgpu:::wants_compact("auto", 20001, asNamespace("pcalg")))
+  }
   expect_error(small_fit(result = "dense"), "result", class = "pcgpu_error_argument")
 })
 
@@ -189,13 +232,18 @@ test_that("a compact result is saved and read, drawn and converted", {
   graphs <- lapply(list(fit, small_fit()), as_igraph)
   expect_identical(igraph::as_data_frame(graphs[[1]], "both"), igraph::as_data_frame(graphs[[2]], "both"))
   for (fitted in list(fit, small_fit())) {
-    expect_identical(igraph::as_data_frame(igraph::as.igraph(fitted), "both"), igraph::as_data_frame(graphs[[1]], "both"))
+    expect_identical(
+      igraph::as_data_frame(igraph::as.igraph(fitted), "both"),
+      igraph::as_data_frame(graphs[[1]], "both")
+    )
   }
   skip_if_not_installed("Matrix")
   sparse <- as(fit, "dgCMatrix")
   expect_s4_class(sparse, "dgCMatrix")
   expect_equal(as.matrix(sparse), `attr<-`(as(fit, "matrix"), "type", NULL))
-  for (class in c("CsparseMatrix", "sparseMatrix", "Matrix")) expect_identical(as(fit, class), sparse)
+  for (class in c("CsparseMatrix", "sparseMatrix", "Matrix")) {
+    expect_identical(as(fit, class), sparse)
+  }
 })
 
 test_that("a saved compact result is read without pcgpu's help, with and without pcalg", {
@@ -203,7 +251,10 @@ test_that("a saved compact result is read without pcgpu's help, with and without
   on.exit(unlink(file))
   saveRDS(small_fit(result = "compact"), file)
   read <- sprintf("fit <- readRDS(%s)", deparse(file))
-  output <- in_new_session(c(read, "library(pcgpu)", "fit", "edges(fit)", "invisible(suppressWarnings(as(fit, 'pcAlgo')))"), .libPaths())
+  output <- in_new_session(
+    c(read, "library(pcgpu)", "fit", "edges(fit)", "invisible(suppressWarnings(as(fit, 'pcAlgo')))"),
+    .libPaths()
+  )
   expect_match(output, "Number of directed edges:    3", all = FALSE)
   expect_false(any(grepl("Error", output)))
 })
@@ -270,15 +321,23 @@ test_that("a graph of many edges, whose default weights are not listed, is the s
 })
 
 test_that("where R itself cannot allocate a pcAlgo, the error names the compact result; others pass", {
-  make <- list(
-    function() numeric(1e15), function() stop("cannot allocate vector of size 3.2 Gb"), function() stop("memory exhausted (limit reached?)")
-  )
+  make <- list(function() numeric(1e15), function() stop("cannot allocate vector of size 3.2 Gb"), function() {
+    stop("memory exhausted (limit reached?)")
+  })
   for (f in make) {
-    error <- expect_error(pcgpu:::with_room_for_pcalgo(f()), "result = \"compact\"", fixed = TRUE, class = "pcgpu_error_memory")
+    error <- expect_error(
+      pcgpu:::with_room_for_pcalgo(f()),
+      "result = \"compact\"",
+      fixed = TRUE,
+      class = "pcgpu_error_memory"
+    )
     expect_match(error$hint, "compact")
   }
   expect_error(pcgpu:::with_room_for_pcalgo(stop("no such thing")), "no such thing", class = "simpleError")
-  classed <- structure(class = c("own", "error", "condition"), list(message = "cannot allocate vector of size 1 Gb", call = NULL))
+  classed <- structure(
+    class = c("own", "error", "condition"),
+    list(message = "cannot allocate vector of size 1 Gb", call = NULL)
+  )
   expect_error(pcgpu:::with_room_for_pcalgo(stop(classed)), class = "own")
   # Of a test that is an R function, wrapped as ever.
   failing <- function(x, y, S, suffStat) stop("no answer")
@@ -309,7 +368,8 @@ test_that("pcalg's effects of a CPDAG do not depend on whether its graph lists w
   short <- pcgpu:::graph_from_edges(listed$labels, listed$edges, one = 1, symmetric = FALSE, most = 2L)
   expect_length(short@edgeData@data, 0)
   for (effects in list(
-    function(g) pcalg::ida(1, 5, s$C, g, method = "local"), function(g) pcalg::idaFast(2, 3:6, s$C, g),
+    function(g) pcalg::ida(1, 5, s$C, g, method = "local"),
+    function(g) pcalg::idaFast(2, 3:6, s$C, g),
     function(g) pcalg::jointIda(1:2, 7, s$C, g, technique = "RRC")
   )) {
     expect_identical(effects(short), effects(fit@graph))

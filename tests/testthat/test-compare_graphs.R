@@ -1,6 +1,8 @@
 graph_of <- function(arcs, p) {
   m <- matrix(0, p, p)
-  for (arc in arcs) m[arc[[1]], arc[[2]]] <- 1
+  for (arc in arcs) {
+    m[arc[[1]], arc[[2]]] <- 1
+  }
   m
 }
 
@@ -28,7 +30,10 @@ test_that("they are pcalg's, where it is installed", {
     found <- compare_graphs(dags[[1]], dags[[2]])
     expect_identical(found, compare_graphs(theirs[[1]], theirs[[2]]))
     expect_equal(found$shd, pcalg::shd(theirs[[1]], theirs[[2]]))
-    expect_equal(c(found$adj_recall, found$adj_fpr, found$adj_precision), unname(pcalg::compareGraphs(theirs[[1]], theirs[[2]])))
+    expect_equal(
+      c(found$adj_recall, found$adj_fpr, found$adj_precision),
+      unname(pcalg::compareGraphs(theirs[[1]], theirs[[2]]))
+    )
     as_they_are <- compare_graphs(dags[[1]], dags[[2]], cpdag = FALSE)
     expect_equal(as_they_are$shd, pcalg::shd(as(dags[[1]], "graphNEL"), as(dags[[2]], "graphNEL")))
   }
@@ -43,10 +48,22 @@ test_that("all sorts of graphs are taken, by name", {
   turned <- sample(15)
   m <- as(fit@graph, "matrix")
   same <- list(
-    compact = estimate(result = "compact"), nel = fit@graph, matrix = m, amat = structure(t(m), type = "amat.cpdag"), turned = m[turned, turned],
-    bn = structure(list(nodes = stats::setNames(vector("list", 15), colnames(m)), arcs = cbind(rownames(m)[row(m)[m != 0]], colnames(m)[col(m)[m != 0]])), class = "bn")
+    compact = estimate(result = "compact"),
+    nel = fit@graph,
+    matrix = m,
+    amat = structure(t(m), type = "amat.cpdag"),
+    turned = m[turned, turned],
+    bn = structure(
+      list(
+        nodes = stats::setNames(vector("list", 15), colnames(m)),
+        arcs = cbind(rownames(m)[row(m)[m != 0]], colnames(m)[col(m)[m != 0]])
+      ),
+      class = "bn"
+    )
   )
-  if (requireNamespace("igraph", quietly = TRUE)) same$igraph <- as_igraph(fit)
+  if (requireNamespace("igraph", quietly = TRUE)) {
+    same$igraph <- as_igraph(fit)
+  }
   found <- compare_graphs(same, dag)
   expect_identical(found$graph, names(same))
   expect_equal(unclass(found)[-1], lapply(unclass(want)[-1], rep, length(same)), ignore_attr = TRUE)
@@ -69,13 +86,19 @@ test_that("an edge in conflict has two arrowheads and counts as undirected in th
 })
 
 test_that("what is no graph, or one of other variables, is refused", {
-  bad <- function(argument, ...) expect_identical(expect_error(compare_graphs(...), class = "pcgpu_error_argument")$argument, argument)
+  bad <- function(argument, ...) {
+    expect_identical(expect_error(compare_graphs(...), class = "pcgpu_error_argument")$argument, argument)
+  }
   bad("true", diag(2))
   bad("estimated", "a", diag(2))
   bad("true", diag(2), "a")
   bad("estimated", diag(2), diag(3))
   bad("estimated", list(), diag(3))
-  bad("estimated", structure(diag(2), dimnames = list(NULL, c("a", "b"))), structure(diag(2), dimnames = list(NULL, c("a", "c"))))
+  bad(
+    "estimated",
+    structure(diag(2), dimnames = list(NULL, c("a", "b"))),
+    structure(diag(2), dimnames = list(NULL, c("a", "c")))
+  )
   bad("cpdag", diag(2), diag(2), cpdag = NA)
 })
 
@@ -92,9 +115,16 @@ test_that("numbers in another order are names, and rows and columns must agree",
   expect_identical(compare_graphs(arrow(c("a", "b", "c"), "a", "b"), true, cpdag = FALSE)$shd, 0)
   apart <- true
   rownames(apart) <- c("2", "3", "1")
-  for (call in list(quote(compare_graphs(apart, true)), quote(compare_graphs(true, apart)), quote(causal_effects(apart, mcov = diag(3))),
-    quote(add_knowledge(apart)), quote(as_igraph(apart)), quote(plot_cpdag(apart)), quote(udag2pag(apart, list())),
-    quote(compare_graphs(structure(apart + t(apart), type = "pag"), structure(apart + t(apart), type = "pag"))))) {
+  for (call in list(
+    quote(compare_graphs(apart, true)),
+    quote(compare_graphs(true, apart)),
+    quote(causal_effects(apart, mcov = diag(3))),
+    quote(add_knowledge(apart)),
+    quote(as_igraph(apart)),
+    quote(plot_cpdag(apart)),
+    quote(udag2pag(apart, list())),
+    quote(compare_graphs(structure(apart + t(apart), type = "pag"), structure(apart + t(apart), type = "pag")))
+  )) {
     expect_error(eval(call), "same names in different orders", class = "pcgpu_error_argument", info = deparse(call))
   }
 })

@@ -14,11 +14,17 @@ test_that("adjacencies and marks are counted", {
   found <- marked(c("a", "b", 1, 1), c("b", "c", 2, 2), c("a", "d", 3, 2))
   row <- compare_graphs(found, true)
   expect_s3_class(row, "pcgpu_comparison")
-  expect_identical(unlist(row[c("edges", "true_edges", "adj_tp", "adj_fp", "adj_fn")]), c(edges = 3, true_edges = 3, adj_tp = 2, adj_fp = 1, adj_fn = 1))
+  expect_identical(
+    unlist(row[c("edges", "true_edges", "adj_tp", "adj_fp", "adj_fn")]),
+    c(edges = 3, true_edges = 3, adj_tp = 2, adj_fp = 1, adj_fn = 1)
+  )
   # Arrowheads: of a - b none, of b - c both, of a --> d one that is wrong; true are four.
   expect_identical(unlist(row[c("arrow_tp", "arrow_fp", "arrow_fn")]), c(arrow_tp = 2, arrow_fp = 1, arrow_fn = 2))
   expect_identical(unlist(row[c("tail_tp", "tail_fp", "tail_fn")]), c(tail_tp = 0, tail_fp = 1, tail_fn = 1))
-  expect_identical(unlist(row[c("circle_tp", "circle_fp", "circle_fn")]), c(circle_tp = 1, circle_fp = 1, circle_fn = 0))
+  expect_identical(
+    unlist(row[c("circle_tp", "circle_fp", "circle_fn")]),
+    c(circle_tp = 1, circle_fp = 1, circle_fn = 0)
+  )
   expect_equal(row$arrow_precision, 2 / 3)
   expect_equal(row$arrow_recall, 1 / 2)
   expect_equal(row$arrow_precision_common, 1)
@@ -27,7 +33,10 @@ test_that("adjacencies and marks are counted", {
   # a - b is marked otherwise, a - d and c - d are in one of the two.
   expect_identical(row$shd, 3)
   same <- compare_graphs(true, true)
-  expect_identical(unlist(same[c("shd", "marks_agree", "adj_f1", "arrow_f1", "tail_f1", "circle_f1")], use.names = FALSE), c(0, rep(1, 5)))
+  expect_identical(
+    unlist(same[c("shd", "marks_agree", "adj_f1", "arrow_f1", "tail_f1", "circle_f1")], use.names = FALSE),
+    c(0, rep(1, 5))
+  )
   none <- compare_graphs(marked(), true)
   expect_identical(c(none$shd, none$adj_recall, none$adj_precision, none$marks_agree), c(3, 0, NA, NA))
 })
@@ -40,7 +49,10 @@ test_that("graphs of all sorts are taken, with variables in any order, and count
   other <- fci(NULL, hash_test(4), 0.9, labels = labels)
   order <- c(3, 1, 7, 2, 6, 5, 4)
   turned <- structure(other@amat[order, order], type = "amat.pag")
-  table <- compare_graphs(list(one = other, two = turned, same = as(true, "amat"), unnamed = structure(unname(other@amat), type = "pag")), true)
+  table <- compare_graphs(
+    list(one = other, two = turned, same = as(true, "amat"), unnamed = structure(unname(other@amat), type = "pag")),
+    true
+  )
   expect_identical(table$graph, c("one", "two", "same", "unnamed"))
   expect_identical(unlist(table[1, -1]), unlist(table[2, -1]))
   expect_identical(unlist(table[1, -1]), unlist(table[4, -1]))

@@ -1,7 +1,9 @@
 # data of p variables in which each depends on the one before, and on one that all depend on where `load` is not 0.
 chained <- function(p, n = 60, load = 0) {
   x <- matrix(rnorm(n * p), n, p)
-  for (j in 2:p) x[, j] <- x[, j] + 0.6 * x[, j - 1]
+  for (j in 2:p) {
+    x[, j] <- x[, j] + 0.6 * x[, j - 1]
+  }
   x + load * rnorm(n)
 }
 
@@ -45,7 +47,17 @@ test_that("searches of data have one answer whatever the bound", {
     for (method in c("stable", "stable.fast", "original")) {
       for (result in c("pcAlgo", "compact")) {
         search <- function(device, threads = 2) {
-          pc(suff, gaussCItest, 0.05, p = p, skel.method = method, m.max = 2, device = device, numCores = threads, result = result)
+          pc(
+            suff,
+            gaussCItest,
+            0.05,
+            p = p,
+            skel.method = method,
+            m.max = 2,
+            device = device,
+            numCores = threads,
+            result = result
+          )
         }
         whole <- search("cpu")
         expect_null(run_details(whole)$memory)
@@ -79,12 +91,29 @@ test_that("the conservative and the majority rule ask data", {
   skel <- skeleton(suff, gaussCItest, 0.2, p = 25, numCores = 2, device = small)
   for (rule in list(c(TRUE, FALSE), c(FALSE, TRUE))) {
     oriented <- function(device, result = "pcAlgo") {
-      answer(pc(suff, gaussCItest, 0.2, p = 25, conservative = rule[1], maj.rule = rule[2], device = device, numCores = 2, result = result))
+      answer(pc(
+        suff,
+        gaussCItest,
+        0.2,
+        p = 25,
+        conservative = rule[1],
+        maj.rule = rule[2],
+        device = device,
+        numCores = 2,
+        result = result
+      ))
     }
     expect_identical(oriented(small), oriented("cpu"))
     expect_identical(oriented(small, "compact"), oriented("cpu", "compact"))
-    alone <- orient(skel,
-      conservative = rule[1], maj.rule = rule[2], suffStat = suff, indepTest = gaussCItest, alpha = 0.2, numCores = 2, device = small
+    alone <- orient(
+      skel,
+      conservative = rule[1],
+      maj.rule = rule[2],
+      suffStat = suff,
+      indepTest = gaussCItest,
+      alpha = 0.2,
+      numCores = 2,
+      device = small
     )
     expect_identical(alone@graph, oriented("cpu")@graph)
   }
@@ -93,10 +122,17 @@ test_that("the conservative and the majority rule ask data", {
 test_that("a bound that no row fits into is refused with numbers", {
   set.seed(3)
   suff <- suff_gauss(chained(40, load = 3), keep = "data")
-  e <- expect_error(pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 639)), class = "pcgpu_error_argument")
+  e <- expect_error(
+    pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 639)),
+    class = "pcgpu_error_argument"
+  )
   expect_identical(e$argument, "memory")
   expect_match(conditionMessage(e), "640 bytes")
-  e <- expect_error(pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 640)), "at level 2", class = "pcgpu_error_argument")
+  e <- expect_error(
+    pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 640)),
+    "at level 2",
+    class = "pcgpu_error_argument"
+  )
   needed <- as.numeric(sub(".*need ([0-9]+) bytes.*", "\\1", conditionMessage(e)))
   expect_true(needed > 640 && needed <= 8 * 40^2)
 })
@@ -106,12 +142,18 @@ test_that("it changes nothing where correlations are given or not asked for", {
   x <- chained(8)
   suff <- suff_gauss(x)
   small <- cpu_device(memory = 1)
-  expect_identical(answer(pc(suff, gaussCItest, 0.05, p = 8, device = small)), answer(pc(suff, gaussCItest, 0.05, p = 8, device = "cpu")))
+  expect_identical(
+    answer(pc(suff, gaussCItest, 0.05, p = 8, device = small)),
+    answer(pc(suff, gaussCItest, 0.05, p = 8, device = "cpu"))
+  )
   discrete <- suff_discrete(as.data.frame(lapply(as.data.frame(x > 0), factor)))
   found <- lapply(list(small, "cpu"), function(device) answer(pc(discrete, chi2CItest, 0.05, p = 8, device = device)))
   expect_identical(found[[1]], found[[2]])
   own <- function(x, y, S, suffStat) 0.5
-  expect_identical(answer(pc(list(), own, 0.05, p = 3, device = small)), answer(pc(list(), own, 0.05, p = 3, device = "cpu")))
+  expect_identical(
+    answer(pc(list(), own, 0.05, p = 3, device = small)),
+    answer(pc(list(), own, 0.05, p = 3, device = "cpu"))
+  )
 })
 
 test_that("correlations that are kept have to fit", {

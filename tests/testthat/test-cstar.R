@@ -7,34 +7,56 @@ cstar_data <- function(n = 80) {
 
 # The lower bounds of each sample by pc() and causal_effects(), a row for each pair.
 bounds_by_hand <- function(found, x, y, data, scale) {
-  vapply(seq_len(found$replicates), function(b) {
-    rows <- data[stability_rows(found, b), ]
-    fit <- pc(suff_gauss(rows), gaussCItest, found$alpha, labels = colnames(rows), numCores = 1)
-    use <- if (scale) suff_gauss(rows) else rows
-    as.vector(suppressMessages(causal_effects(fit, use, x = x, y = y, keep = "smallest", numCores = 1))$smallest)
-  }, numeric(length(x) * length(y)))
+  vapply(
+    seq_len(found$replicates),
+    function(b) {
+      rows <- data[stability_rows(found, b), ]
+      fit <- pc(suff_gauss(rows), gaussCItest, found$alpha, labels = colnames(rows), numCores = 1)
+      use <- if (scale) suff_gauss(rows) else rows
+      as.vector(suppressMessages(causal_effects(fit, use, x = x, y = y, keep = "smallest", numCores = 1))$smallest)
+    },
+    numeric(length(x) * length(y))
+  )
 }
 
 test_that("lower bounds, shares, ranks and error bounds are those of each sample by hand", {
   data <- cstar_data()
   for (scale in c(FALSE, TRUE)) {
-    found <- cstar(data, 0.1, y = c("growth", "g3"), replicates = 20, seed = 4, q = c(1, 3), standardize = scale, numCores = 2)
+    found <- cstar(
+      data,
+      0.1,
+      y = c("growth", "g3"),
+      replicates = 20,
+      seed = 4,
+      q = c(1, 3),
+      standardize = scale,
+      numCores = 2
+    )
     bounds <- bounds_by_hand(found, 1:9, c(9, 3), data, scale)
     kept <- rep(1:9, each = 2) != rep(c(9, 3), 9)
     bounds <- bounds[kept, ]
     pairs <- found$pairs
     expect_identical(nrow(pairs), 16L)
     expect_equal(pairs$effect, apply(bounds, 1, median))
-    share <- function(q) rowMeans(apply(bounds, 2, function(column) column > 0 & rank(-column, ties.method = "first") <= q))
+    share <- function(q) {
+      rowMeans(apply(bounds, 2, function(column) column > 0 & rank(-column, ties.method = "first") <= q))
+    }
     shares <- cbind(share(1), share(3))
     expect_equal(found$frequency, shares)
     expect_equal(pairs$rank, rowMeans(cbind(rank(-shares[, 1]), rank(-shares[, 2]))))
     pcer <- pmax(
-      ifelse(shares[, 1] > 0.5, pmin(1, 1 / ((2 * shares[, 1] - 1) * 16^2)), 1), ifelse(shares[, 2] > 0.5, pmin(1, 9 / ((2 * shares[, 2] - 1) * 16^2)), 1)
+      ifelse(shares[, 1] > 0.5, pmin(1, 1 / ((2 * shares[, 1] - 1) * 16^2)), 1),
+      ifelse(shares[, 2] > 0.5, pmin(1, 9 / ((2 * shares[, 2] - 1) * 16^2)), 1)
     )
     expect_equal(pairs$pcer, pcer)
     fit <- pc(suff_gauss(data), gaussCItest, 0.1, labels = colnames(data), numCores = 1)
-    all_rows <- suppressMessages(causal_effects(fit, if (scale) suff_gauss(data) else data, x = 1:9, y = c(9, 3), keep = "smallest"))
+    all_rows <- suppressMessages(causal_effects(
+      fit,
+      if (scale) suff_gauss(data) else data,
+      x = 1:9,
+      y = c(9, 3),
+      keep = "smallest"
+    ))
     expect_equal(pairs$all_rows, as.vector(all_rows$smallest)[kept])
   }
   expect_identical(as.data.frame(found)$x[1], "g3")
@@ -55,9 +77,16 @@ test_that("knowledge, constant columns and other sizes are no error", {
   data <- cstar_data(40)
   data[, 1] <- c(1, rep(0, 39))
   tiers <- stats::setNames(c(rep(1, 8), 2), colnames(data))
-  found <- suppressMessages(
-    cstar(data, 0.1, x = c("g1", "g3", "growth"), y = c("growth", "g3"), replicates = 10, seed = 4, tiers = tiers, q = 2)
-  )
+  found <- suppressMessages(cstar(
+    data,
+    0.1,
+    x = c("g1", "g3", "growth"),
+    y = c("growth", "g3"),
+    replicates = 10,
+    seed = 4,
+    tiers = tiers,
+    q = 2
+  ))
   pairs <- as.data.frame(found)
   expect_identical(pairs$effect[pairs$x == "growth"], 0)
   # In half of the samples it is constant, and has no effect there.
@@ -70,7 +99,10 @@ test_that("broken input is refused, and results are printed and drawn", {
   refused <- function(argument, ...) {
     given <- list(...)
     default <- list(data = data, alpha = 0.1, replicates = 5)
-    error <- tryCatch(do.call(cstar, c(given, default[setdiff(names(default), names(given))])), pcgpu_error_argument = function(e) e)
+    error <- tryCatch(
+      do.call(cstar, c(given, default[setdiff(names(default), names(given))])),
+      pcgpu_error_argument = function(e) e
+    )
     expect_s3_class(error, "pcgpu_error_argument")
     expect_identical(error$argument, argument, info = conditionMessage(error))
   }

@@ -4,7 +4,9 @@ data_with_holes <- function(kind, share = 0.03, n = 400) {
   x <- random_data(random_dag(14, 3, seed = 5), n, kind = kind, seed = 6)
   x <- as.data.frame(x)
   set.seed(7)
-  for (j in seq_along(x)[-1L]) x[[j]][sample(n, share * n)] <- NA
+  for (j in seq_along(x)[-1L]) {
+    x[[j]][sample(n, share * n)] <- NA
+  }
   x
 }
 
@@ -21,7 +23,12 @@ filled <- function(x) {
 }
 
 both <- function(search, ...) {
-  searched <- function(device) suppressMessages(suppressWarnings(search(..., device = device), classes = c("pcgpu_warning_no_answer", "pcgpu_warning_too_few")))
+  searched <- function(device) {
+    suppressMessages(suppressWarnings(
+      search(..., device = device),
+      classes = c("pcgpu_warning_no_answer", "pcgpu_warning_too_few")
+    ))
+  }
   list(cpu = searched("cpu"), cuda = searched("cuda"))
 }
 
@@ -33,7 +40,11 @@ test_that("missing values are tested as on the CPU, of numbers, levels and both"
       deleted <- both(pc, x, alpha = 0.02, na = "testwise", skel.method = method)
       expect_same_answer(deleted$cuda, deleted$cpu, paste(kind, method, "deletion"))
       if (kind == "gaussian") {
-        expect_error(suppressMessages(pc(filled(x), alpha = 0.02, device = "cuda")), class = "pcgpu_error_argument", "which a GPU cannot speed up")
+        expect_error(
+          suppressMessages(pc(filled(x), alpha = 0.02, device = "cuda")),
+          class = "pcgpu_error_argument",
+          "which a GPU cannot speed up"
+        )
         next
       }
       imputed <- both(pc, filled(x), alpha = 0.02, skel.method = method)

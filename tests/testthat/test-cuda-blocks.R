@@ -1,4 +1,5 @@
-# A Gaussian search on a GPU that has a part of the correlations at a time: the answer of the CPU, and what is said of it.
+# A Gaussian search on a GPU that has a part of the correlations at a time: the answer of the CPU, and what is said of
+# it.
 
 # Enough variables for several panels of 64 rows, and levels of sets of two and more.
 p <- 260L
@@ -21,7 +22,9 @@ test_that("searches by blocks and within little memory give the CPU's answer", {
   for (kind in names(kinds)) {
     s <- kinds[[kind]]
     for (result in c("pcAlgo", "compact")) {
-      search <- function(device, of = skeleton, ...) of(s, gaussCItest, 0.05, p = p, device = device, result = result, ...)
+      search <- function(device, of = skeleton, ...) {
+        of(s, gaussCItest, 0.05, p = p, device = device, result = result, ...)
+      }
       same <- function(found, wanted, label) {
         label <- paste(kind, result, label)
         if (result == "compact") {
@@ -35,7 +38,11 @@ test_that("searches by blocks and within little memory give the CPU's answer", {
       within <- function(bytes) search(cuda_device(memory = bytes))
       bytes <- budget_for(within, all)
       least <- sum(run_details(search(cuda_device(block = 64)))$memory)
-      for (device in list(cuda_device(block = 64), cuda_device(memory = bytes), cuda_device(block = 64, memory = least))) {
+      for (device in list(
+        cuda_device(block = 64),
+        cuda_device(memory = bytes),
+        cuda_device(block = 64, memory = least)
+      )) {
         found <- search(device)
         same(found, wanted, paste("skeleton", toString(device$options)))
         expect_lte(sum(run_details(found)$memory), min(device$options$memory, Inf))
@@ -122,10 +129,13 @@ test_that("a matrix that is symmetric but for rounding is refused by name, where
   C <- stats::cor(x)
   C[70, 3] <- C[70, 3] * (1 + 4 * .Machine$double.eps)
   odd <- list(C = C, n = nrow(x))
-  expect_identical(skeleton(odd, gaussCItest, 0.05, p = p, device = "cuda")@max.ord,
-    skeleton(odd, gaussCItest, 0.05, p = p, device = "cpu")@max.ord)
+  expect_identical(
+    skeleton(odd, gaussCItest, 0.05, p = p, device = "cuda")@max.ord,
+    skeleton(odd, gaussCItest, 0.05, p = p, device = "cpu")@max.ord
+  )
   expect_error(
     skeleton(odd, gaussCItest, 0.05, p = p, device = cuda_device(block = 64)),
-    "`suffStat`.*C\\[(70, 3|3, 70)\\].*symmetric.*C \\+ t\\(C\\)", class = "pcgpu_error_argument"
+    "`suffStat`.*C\\[(70, 3|3, 70)\\].*symmetric.*C \\+ t\\(C\\)",
+    class = "pcgpu_error_argument"
   )
 })

@@ -1,14 +1,17 @@
 # Tests of discrete data on a GPU: the same answers as on the CPU.
 
 strategies <- list(
-  shared = "cuda", edge = cuda_device(strategy = "edge"),
+  shared = "cuda",
+  edge = cuda_device(strategy = "edge"),
   "edge, other shape" = cuda_device(strategy = "edge", beta = 3, gamma = 9),
   gpucsl = cuda_device(strategy = "gpucsl"),
   "gpucsl, other shape" = cuda_device(strategy = "gpucsl", beta = 2, gamma = 1, delta = 96)
 )
 tests <- list(
-  dis = list(disCItest, list(adaptDF = FALSE)), adapted = list(disCItest, list(adaptDF = TRUE)),
-  chi2 = list(chi2CItest, list()), "chi2, adapted" = list(chi2CItest, list(adaptDF = TRUE))
+  dis = list(disCItest, list(adaptDF = FALSE)),
+  adapted = list(disCItest, list(adaptDF = TRUE)),
+  chi2 = list(chi2CItest, list()),
+  "chi2, adapted" = list(chi2CItest, list(adaptDF = TRUE))
 )
 
 test_that("pcalg's recorded answers are given, by every strategy", {
@@ -19,7 +22,8 @@ test_that("pcalg's recorded answers are given, by every strategy", {
     for (method in names(golden$skeleton)) {
       for (strategy in if (method == "original") "shared" else names(strategies)) {
         fit <- suppressWarnings(do.call(
-          skeleton, c(golden_arguments(golden), list(method = method, device = strategies[[strategy]]))
+          skeleton,
+          c(golden_arguments(golden), list(method = method, device = strategies[[strategy]]))
         ))
         expect_skeleton(fit, golden, method, paste(name, method, strategy))
         expect_identical(run_details(fit)$device, "cuda:0")
@@ -77,7 +81,9 @@ test_that("the automatic choice is the GPU for much data", {
 test_that("the Gaussian test's strategy is refused", {
   skip_without_gpu()
   s <- simulate_codes(p = 4, n = 100)
-  expect_error(skeleton(s, chi2CItest, 0.05, p = 4, device = cuda_device(strategy = "set")), "strategy",
+  expect_error(
+    skeleton(s, chi2CItest, 0.05, p = 4, device = cuda_device(strategy = "set")),
+    "strategy",
     class = "pcgpu_error_argument"
   )
 })

@@ -1,8 +1,11 @@
 # Nearest-neighbour tests on a GPU: the same answers as on the CPU, to the last bit.
 
 knn_devices <- list(
-  shared = "cuda", single = cuda_device(strategy = "single"), parallel = cuda_device(strategy = "parallel"),
-  blocked = cuda_device(strategy = "parallel", block = 5), "little memory" = cuda_device(memory = 8e6)
+  shared = "cuda",
+  single = cuda_device(strategy = "single"),
+  parallel = cuda_device(strategy = "parallel"),
+  blocked = cuda_device(strategy = "parallel", block = 5),
+  "little memory" = cuda_device(memory = 8e6)
 )
 
 test_that("the CPU's answer is given by every strategy", {
@@ -19,7 +22,10 @@ test_that("the CPU's answer is given by every strategy", {
     for (method in c("stable", "stable.fast", "original")) {
       for (rule in list(list(), list(maj.rule = TRUE))) {
         run <- function(device) {
-          do.call(pc, c(list(problem[[1]], problem[[2]], 0.1, p = problem[[3]], skel.method = method, device = device), rule))
+          do.call(
+            pc,
+            c(list(problem[[1]], problem[[2]], 0.1, p = problem[[3]], skel.method = method, device = device), rule)
+          )
         }
         wanted <- run("cpu")
         for (name in names(knn_devices)) {
@@ -45,12 +51,18 @@ test_that("strategies of other tests are refused", {
   skip_without_gpu()
   s <- suff_knn(simulate_mixed(50), seed = 1)
   run <- function(...) skeleton(s, mixedCItest, 0.1, p = 4, device = cuda_device(...))
-  for (strategy in c("edge", "set", "gpucsl")) expect_error(run(strategy = strategy), "strategy", class = "pcgpu_error_argument")
-  expect_error(skeleton(suff(), gaussCItest, 0.1, p = 8, device = cuda_device(strategy = "single")), "strategy",
+  for (strategy in c("edge", "set", "gpucsl")) {
+    expect_error(run(strategy = strategy), "strategy", class = "pcgpu_error_argument")
+  }
+  expect_error(
+    skeleton(suff(), gaussCItest, 0.1, p = 8, device = cuda_device(strategy = "single")),
+    "strategy",
     class = "pcgpu_error_argument"
   )
   many <- suff_knn(matrix(rnorm(4200), 2100), k = 2049, seed = 1)
-  expect_error(skeleton(many, cmiKnnCItest, 0.1, p = 2, device = cuda_device(strategy = "parallel")), "2048",
+  expect_error(
+    skeleton(many, cmiKnnCItest, 0.1, p = 2, device = cuda_device(strategy = "parallel")),
+    "2048",
     class = "pcgpu_error_argument"
   )
 })

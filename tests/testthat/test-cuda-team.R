@@ -21,7 +21,8 @@ test_that("several devices give the answer of the CPU, for every test", {
       expect_identical(run_details(found)$device, gpus, label = label)
       expect_same_answer(
         skeleton(codes, disCItest, 0.2, p = 12, method = method, device = device),
-        skeleton(codes, disCItest, 0.2, p = 12, method = method, device = "cpu"), label
+        skeleton(codes, disCItest, 0.2, p = 12, method = method, device = "cpu"),
+        label
       )
       found <- skeleton(neighbours, cmiKnnCItest, 0.2, p = 7, method = method, device = device)
       expect_same_answer(found, skeleton(neighbours, cmiKnnCItest, 0.2, p = 7, method = method, device = "cpu"), label)
@@ -40,7 +41,8 @@ test_that("several devices give the answer of the CPU, for every test", {
     }
     kept <- suff_gauss(scale(matrix(rnorm(40 * 60), 40)), keep = "data")
     expect_same_answer(
-      skeleton(kept, gaussCItest, 0.05, p = 60, device = device), skeleton(kept, gaussCItest, 0.05, p = 60, device = "cpu"),
+      skeleton(kept, gaussCItest, 0.05, p = 60, device = device),
+      skeleton(kept, gaussCItest, 0.05, p = 60, device = "cpu"),
       toString(device)
     )
   }
@@ -64,7 +66,11 @@ test_that("several devices select the features that the CPU selects", {
 test_that("a GPU that there is not is an error, and a strategy of one GPU too", {
   skip_without_gpu()
   s <- suff(p = 40)
-  expect_error(pc(s, gaussCItest, 0.05, p = 40, device = c("cuda:0", "cuda:99")), "cuda:99", class = "pcgpu_error_argument")
+  expect_error(
+    pc(s, gaussCItest, 0.05, p = 40, device = c("cuda:0", "cuda:99")),
+    "cuda:99",
+    class = "pcgpu_error_argument"
+  )
   if (nrow(pcgpu_devices()) > 1L) {
     both <- cuda_device("cuda:all", strategy = "set")
     expect_error(pc(s, gaussCItest, 0.05, p = 40, device = both), "one GPU", class = "pcgpu_error_argument")

@@ -1,10 +1,13 @@
 # On a GPU: the same answers as on the CPU, and what may go wrong there.
 
 strategies <- list(
-  shared = "cuda", edge = cuda_device(strategy = "edge"), set = cuda_device(strategy = "set"),
+  shared = "cuda",
+  edge = cuda_device(strategy = "edge"),
+  set = cuda_device(strategy = "set"),
   "edge, other shape" = cuda_device(strategy = "edge", beta = 8, gamma = 8),
   "set, other shape" = cuda_device(strategy = "set", theta = 32, delta = 4),
-  gpucsl = cuda_device(strategy = "gpucsl"), "gpucsl, other shape" = cuda_device(strategy = "gpucsl", delta = 128)
+  gpucsl = cuda_device(strategy = "gpucsl"),
+  "gpucsl, other shape" = cuda_device(strategy = "gpucsl", delta = 128)
 )
 
 test_that("pcalg's recorded answers are given, by every strategy", {
@@ -43,9 +46,7 @@ test_that("the conservative and the majority rule make their tests on the GPU", 
     wanted <- do.call(pc, c(arguments, device = "cpu"))
     expect_same_answer(do.call(pc, c(arguments, device = "cuda")), wanted, names(rule))
     skel <- skeleton(s, gaussCItest, 0.1, p = 80)
-    half <- do.call(orient, c(
-      list(skel, suffStat = s, indepTest = gaussCItest, alpha = 0.1, device = "cuda"), rule
-    ))
+    half <- do.call(orient, c(list(skel, suffStat = s, indepTest = gaussCItest, alpha = 0.1, device = "cuda"), rule))
     expect_identical(half@graph, wanted@graph)
     expect_identical(half@sepset, wanted@sepset)
   }
@@ -86,7 +87,8 @@ test_that("Ctrl-C stops a search on the GPU within half a second, and the next c
     expect_identical(stopped$outcome, "stopped", info = method)
     expect_lt(stopped$took, 0.5)
     expect_same_answer(
-      pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), pc(suff(), gaussCItest, 0.05, p = 8, device = "cpu")
+      pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"),
+      pc(suff(), gaussCItest, 0.05, p = 8, device = "cpu")
     )
   }
 })
@@ -121,7 +123,12 @@ test_that("the memory plan is reported, and no more is used", {
   expect_same_answer(less, fit, "less than the plan")
   expect_lt(sum(run_details(less)$memory), sum(plan))
   # With still less it goes by blocks: see test-cuda-blocks.R.
-  expect_gt(run_details(skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan[1:3]))))$levels$shards[1L], 1)
+  expect_gt(
+    run_details(skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan[1:3]))))$levels$shards[
+      1L
+    ],
+    1
+  )
 })
 
 test_that("too little memory is an error that names the bytes, and the next call works", {
@@ -133,13 +140,15 @@ test_that("too little memory is an error that names the bytes, and the next call
   )
   expect_s3_class(e, "pcgpu_error_device")
   expect_match(conditionMessage(e), "device = \"cpu\"", fixed = TRUE)
-  # What is needed, of which 64 rows of C alone have p doubles each, what is free, what of it stays with the driver, and what is allowed.
+  # What is needed, of which 64 rows of C alone have p doubles each, what is free, what of it stays with the driver, and
+  # what is allowed.
   bytes <- regmatches(conditionMessage(e), gregexpr("[0-9]+ bytes", conditionMessage(e)))[[1]]
   expect_length(bytes, 4)
   expect_gte(as.numeric(sub(" bytes", "", bytes[1])), 8 * 64 * 200)
   expect_true("1000 bytes" %in% bytes)
   expect_same_answer(
-    skeleton(s, gaussCItest, 0.05, p = 200, device = "cuda"), skeleton(s, gaussCItest, 0.05, p = 200, device = "cpu")
+    skeleton(s, gaussCItest, 0.05, p = 200, device = "cuda"),
+    skeleton(s, gaussCItest, 0.05, p = 200, device = "cpu")
   )
 })
 
@@ -154,18 +163,28 @@ test_that("a forked process gets an error on the GPU, and device = \"auto\" fall
   skip_without_gpu()
   skip_on_os("windows")
   here <- pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda")
-  answers <- parallel::mclapply(1:2, function(i) {
-    tryCatch(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), error = identity)
-  }, mc.cores = 2)
+  answers <- parallel::mclapply(
+    1:2,
+    function(i) {
+      tryCatch(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), error = identity)
+    },
+    mc.cores = 2
+  )
   for (e in answers) {
     expect_s3_class(e, "pcgpu_error_device_forked")
     expect_match(conditionMessage(e), "makePSOCKcluster", fixed = TRUE)
   }
   p <- pcgpu:::auto_variables
-  fell <- parallel::mclapply(1:2, function(i) {
-    suppressMessages(skeleton(list(C = diag(p), n = 100), gaussCItest, 0.05, p = p, numCores = 1))
-  }, mc.cores = 2)
-  for (fit in fell) expect_identical(run_details(fit)$device, "cpu")
+  fell <- parallel::mclapply(
+    1:2,
+    function(i) {
+      suppressMessages(skeleton(list(C = diag(p), n = 100), gaussCItest, 0.05, p = p, numCores = 1))
+    },
+    mc.cores = 2
+  )
+  for (fit in fell) {
+    expect_identical(run_details(fit)$device, "cpu")
+  }
   expect_identical(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), here)
 })
 
@@ -183,7 +202,9 @@ test_that("two R processes use one GPU at once", {
     "cat('done', sum(same), run_details(fits[[1]])$device, '\\n')"
   )
   both <- list(in_fresh_r(code), in_fresh_r(code))
-  for (process in both) expect_match(process$result(), "^done 20 cuda:0", all = FALSE)
+  for (process in both) {
+    expect_match(process$result(), "^done 20 cuda:0", all = FALSE)
+  }
 })
 
 test_that("unloading gives the GPU back, and the package can be loaded again", {
@@ -213,7 +234,8 @@ test_that("select_features() on the GPU has the CPU's answer to the last bit", {
   }
   expect_identical(select_features(data$x, data$y, 3, device = "cuda")$device, "cuda:0")
   expect_error(
-    select_features(data$x, data$y, 3, device = cuda_device(memory = 1000)), class = "pcgpu_error_device_out_of_memory"
+    select_features(data$x, data$y, 3, device = cuda_device(memory = 1000)),
+    class = "pcgpu_error_device_out_of_memory"
   )
 })
 
@@ -229,14 +251,19 @@ test_that("unified memory changes no answer", {
   for (name in list("cuda", "cuda:all")) {
     unified <- cuda_device(name, memory = "unified")
     expect_same_answer(
-      pc(stat, gaussCItest, 0.05, p = 60, device = unified), pc(stat, gaussCItest, 0.05, p = 60, device = "cpu"), name
+      pc(stat, gaussCItest, 0.05, p = 60, device = unified),
+      pc(stat, gaussCItest, 0.05, p = 60, device = "cpu"),
+      name
     )
     expect_same_answer(
-      skeleton(codes, disCItest, 0.3, p = 9, device = unified), skeleton(codes, disCItest, 0.3, p = 9, device = "cpu"), name
+      skeleton(codes, disCItest, 0.3, p = 9, device = unified),
+      skeleton(codes, disCItest, 0.3, p = 9, device = "cpu"),
+      name
     )
     expect_same_answer(
       skeleton(neighbours, cmiKnnCItest, 0.3, p = 6, device = unified),
-      skeleton(neighbours, cmiKnnCItest, 0.3, p = 6, device = "cpu"), name
+      skeleton(neighbours, cmiKnnCItest, 0.3, p = 6, device = "cpu"),
+      name
     )
     choose <- function(device) select_features(x, y, 5, device = device)[c("index", "score")]
     expect_identical(choose(unified), choose("cpu"))

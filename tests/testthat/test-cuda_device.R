@@ -4,7 +4,8 @@ test_that("a GPU and how to use it are put together", {
   expect_identical(device$ordinal, 1L)
   expect_identical(device$options, list(strategy = "edge", beta = 4L, gamma = 16L, memory = 1e9))
   expect_identical(cuda_device()$options, list(strategy = "shared"))
-  expect_identical(pcgpu:::engine_list(cuda_device(strategy = "set", delta = 3), 2L),
+  expect_identical(
+    pcgpu:::engine_list(cuda_device(strategy = "set", delta = 3), 2L),
     list(kind = "cuda", threads = 2L, threads_named = FALSE, ordinals = 0L, cpu = FALSE, strategy = "set", delta = 3L)
   )
 })
@@ -39,7 +40,9 @@ test_that("what makes no sense is refused by name", {
     e <- expect_error(cuda_device(...), class = "pcgpu_error_argument")
     expect_identical(e$argument, argument)
   }
-  for (device in list("cpu", "auto", "gpu", NULL, cuda_device())) refused("device", device)
+  for (device in list("cpu", "auto", "gpu", NULL, cuda_device())) {
+    refused("device", device)
+  }
   refused("strategy", strategy = "fast")
   refused("beta", beta = 2)
   refused("theta", strategy = "edge", theta = 2)
@@ -52,19 +55,30 @@ test_that("what makes no sense is refused by name", {
   expect_identical(cuda_device(strategy = "edge", beta = 256, gamma = 1)$options$beta, 256L)
   expect_identical(cuda_device(strategy = "gpucsl", delta = 256)$options$delta, 256L)
   expect_identical(cuda_device(strategy = "gpucsl", gamma = 8, delta = 32)$options$gamma, 8L)
-  for (delta in list(0, 16, 100, 320, NA, "64")) refused("delta", strategy = "gpucsl", delta = delta)
+  for (delta in list(0, 16, 100, 320, NA, "64")) {
+    refused("delta", strategy = "gpucsl", delta = delta)
+  }
   refused("block", strategy = "single", block = 2)
-  for (block in list(0, 63, 2e6, NA, 64.5, "64")) refused("block", block = block)
+  for (block in list(0, 63, 2e6, NA, 64.5, "64")) {
+    refused("block", block = block)
+  }
   expect_identical(cuda_device(block = 2048)$options$block, 2048L)
-  for (block in list(0, 1e6, NA, 1.5)) refused("block", strategy = "parallel", block = block)
-  for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) refused("delta", strategy = "set", delta = delta)
-  for (memory in list(0, -1, NA, "4 XB", c(1, 2), "Unified", c("unified", "unified"))) refused("memory", memory = memory)
+  for (block in list(0, 1e6, NA, 1.5)) {
+    refused("block", strategy = "parallel", block = block)
+  }
+  for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) {
+    refused("delta", strategy = "set", delta = delta)
+  }
+  for (memory in list(0, -1, NA, "4 XB", c(1, 2), "Unified", c("unified", "unified"))) {
+    refused("memory", memory = memory)
+  }
   expect_error(cuda_device(memory = "device"), '"unified"', fixed = TRUE)
 })
 
 test_that("it is taken as `device`", {
   skip_with_gpu()
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = cuda_device(strategy = "edge")),
+  expect_error(
+    pc(suff(), gaussCItest, 0.05, p = 8, device = cuda_device(strategy = "edge")),
     class = "pcgpu_error_device"
   )
 })

@@ -15,14 +15,27 @@ test_that("data are tested by their columns, and a message says how", {
   x <- numbers_of()
   wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), maj.rule = TRUE)
   for (data in list(x, as.matrix(x))) {
-    m <- expect_message(found <- pc(data, alpha = 0.01), "200 samples (rows), 3 variables (columns), all numeric: using gaussCItest", fixed = TRUE, class = "pcgpu_message_data")
+    m <- expect_message(
+      found <- pc(data, alpha = 0.01),
+      "200 samples (rows), 3 variables (columns), all numeric: using gaussCItest",
+      fixed = TRUE,
+      class = "pcgpu_message_data"
+    )
     expect_identical_answer(found, wanted)
   }
   y <- levels_of()
-  expect_message(found <- pc(y, alpha = 0.01), "500 samples (rows), 3 variables (columns), all discrete: using disCItest", fixed = TRUE, class = "pcgpu_message_data")
+  expect_message(
+    found <- pc(y, alpha = 0.01),
+    "500 samples (rows), 3 variables (columns), all discrete: using disCItest",
+    fixed = TRUE,
+    class = "pcgpu_message_data"
+  )
   expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y), maj.rule = TRUE))
   expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
-  expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
+  expect_identical(
+    suppressMessages(skeleton(x, alpha = 0.01))@graph,
+    skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph
+  )
   expect_s4_class(suppressMessages(pc(Titanic, alpha = 0.01)), "pcAlgo")
 })
 
@@ -65,7 +78,11 @@ test_that("what is no data is refused, and columns without names of their own ar
   set.seed(2)
   x <- data.frame(a = rnorm(50), b = rnorm(50), c = rnorm(50))
   names(x)[2L] <- "a"
-  expect_warning(fit <- suppressMessages(pc(x, alpha = 0.05)), "the name of column 2 is \"a\", like that of an earlier column", class = "pcgpu_warning_names")
+  expect_warning(
+    fit <- suppressMessages(pc(x, alpha = 0.05)),
+    "the name of column 2 is \"a\", like that of an earlier column",
+    class = "pcgpu_warning_names"
+  )
   expect_identical(fit@graph@nodes, as.character(1:3))
   names(x)[2L] <- NA
   expect_warning(suppressMessages(pc(x, alpha = 0.05)), "column 2 is NA", class = "pcgpu_warning_names")
@@ -76,7 +93,11 @@ test_that("what is no data is refused, and columns without names of their own ar
 
 test_that("errors about data speak of the data", {
   x <- data.frame(a = rnorm(30), b = 1)
-  expect_error(suppressMessages(pc(x, alpha = 0.05)), "^The data are constant in column \"b\"", class = "pcgpu_error_argument")
+  expect_error(
+    suppressMessages(pc(x, alpha = 0.05)),
+    "^The data are constant in column \"b\"",
+    class = "pcgpu_error_argument"
+  )
   expect_error(add_knowledge(1), "^`fit` is 1", class = "pcgpu_error_argument")
   expect_error(add_knowledge(), "`fit` is missing", class = "pcgpu_error_argument")
 })
@@ -102,21 +123,37 @@ test_that("genes are in rows of Bioconductor's containers", {
 
 test_that("columns that may be meant otherwise are told of", {
   set.seed(1)
-  x <- data.frame(a = rnorm(50), b = rnorm(50), day = as.character(as.Date("2024-01-01") + 0:49), text = c("n/a", as.character(rnorm(49))), code = rep(0:1, 25))
+  x <- data.frame(
+    a = rnorm(50),
+    b = rnorm(50),
+    day = as.character(as.Date("2024-01-01") + 0:49),
+    text = c("n/a", as.character(rnorm(49))),
+    code = rep(0:1, 25)
+  )
   told <- character()
-  withCallingHandlers(pc(x, alpha = 0.01), pcgpu_warning_levels = function(w) {
-    told <<- c(told, conditionMessage(w))
-    tryInvokeRestart("muffleWarning")
-  }, pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"), pcgpu_message_codes = function(m) {
-    told <<- c(told, conditionMessage(m))
-    tryInvokeRestart("muffleMessage")
-  }, message = function(m) tryInvokeRestart("muffleMessage"))
+  withCallingHandlers(
+    pc(x, alpha = 0.01),
+    pcgpu_warning_levels = function(w) {
+      told <<- c(told, conditionMessage(w))
+      tryInvokeRestart("muffleWarning")
+    },
+    pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"),
+    pcgpu_message_codes = function(m) {
+      told <<- c(told, conditionMessage(m))
+      tryInvokeRestart("muffleMessage")
+    },
+    message = function(m) tryInvokeRestart("muffleMessage")
+  )
   expect_length(told, 3L)
   expect_match(told, "whole numbers.*codes to factors", all = FALSE)
   expect_match(told, "looks like numbers.*\"text\"", all = FALSE)
   expect_match(told, "more levels than half of the rows in column \"day\"", all = FALSE)
   x$when <- as.Date("2024-01-01") + 0:49
-  expect_message(suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)), "numbers \\(days.*\"when\"", class = "pcgpu_message_dates")
+  expect_message(
+    suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)),
+    "numbers \\(days.*\"when\"",
+    class = "pcgpu_message_dates"
+  )
   expect_silent(suppressMessages(pc(data.frame(a = factor(rep(1:20, 10)), b = rnorm(200)), alpha = 0.01)))
 })
 
@@ -127,7 +164,11 @@ test_that("a constant column is told of, whatever the test", {
   of_constants <- function(call) suppressWarnings(suppressMessages(call), classes = "pcgpu_warning_no_answer")
   expect_warning(of_constants(pc(x, alpha = 0.01)), "columns \"k\", \"c\"", class = "pcgpu_warning_constant")
   x$a[1] <- NA
-  expect_warning(of_constants(pc(x[c("a", "c")], alpha = 0.01, na = "testwise")), "column \"c\".*NAdelete", class = "pcgpu_warning_constant")
+  expect_warning(
+    of_constants(pc(x[c("a", "c")], alpha = 0.01, na = "testwise")),
+    "column \"c\".*NAdelete",
+    class = "pcgpu_warning_constant"
+  )
 })
 
 test_that("containers with missing values are tested on the rows that have all values of a test", {
@@ -148,17 +189,33 @@ test_that("of many variables data are kept in place of their correlations", {
   x <- random_data(random_dag(5100, 1, seed = 1), 40, seed = 1)
   # A GPU makes correlations of data with other last digits.
   found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact", device = "cpu"))
-  wanted <- pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), maj.rule = TRUE, result = "compact", device = "cpu")
+  wanted <- pc(
+    suff_gauss(x),
+    gaussCItest,
+    1e-5,
+    labels = colnames(x),
+    maj.rule = TRUE,
+    result = "compact",
+    device = "cpu"
+  )
   expect_identical(found@edges, wanted@edges)
 })
 
 test_that("a list of columns is no data frame, which the error says", {
   columns <- list(a = 1:9 + 0, b = rev(1:9) + 0, d = rep(1:3, 3))
   for (call in list(
-    quote(pc(columns, alpha = 0.05)), quote(skeleton(columns, alpha = 0.05)), quote(fci(columns, alpha = 0.05)),
-    quote(stability(columns, alpha = 0.05)), quote(markov_check(random_dag(3, 1), columns))
+    quote(pc(columns, alpha = 0.05)),
+    quote(skeleton(columns, alpha = 0.05)),
+    quote(fci(columns, alpha = 0.05)),
+    quote(stability(columns, alpha = 0.05)),
+    quote(markov_check(random_dag(3, 1), columns))
   )) {
-    expect_error(eval(call), "is a list of a, b, d: convert the list to a data frame: as.data.frame\\(", class = "pcgpu_error_argument", info = deparse(call))
+    expect_error(
+      eval(call),
+      "is a list of a, b, d: convert the list to a data frame: as.data.frame\\(",
+      class = "pcgpu_error_argument",
+      info = deparse(call)
+    )
   }
 })
 
@@ -170,7 +227,11 @@ test_that("columns whose names are empty or repeated are named by their numbers"
   refused(structure(x, dimnames = list(NULL, c("a", "b", "d", "a", "k"))), "constant in columns 4, 5:")
   refused(structure(x, dimnames = list(NULL, c("a", "b", NA, "k", "l"))), "constant in columns \"k\", \"l\":")
   refused(unname(x)[, 1:4], "constant in column 4:")
-  expect_warning(fit <- pc(structure(x[, 1:3], dimnames = list(NULL, c("a", "", "d"))), alpha = 0.05), "column 2 is \"\"\\.", class = "pcgpu_warning_names")
+  expect_warning(
+    fit <- pc(structure(x[, 1:3], dimnames = list(NULL, c("a", "", "d"))), alpha = 0.05),
+    "column 2 is \"\"\\.",
+    class = "pcgpu_warning_names"
+  )
   expect_identical(fit@graph@nodes, c("1", "2", "3"))
 })
 
@@ -178,7 +239,11 @@ test_that("\"|\" in the names of columns becomes \"_\", which is said, and names
   x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 200, seed = 1))
   names(x) <- c("A1BG|1", "A2M|2", "A2M_2")
   for (search in list(pc, skeleton, fci)) {
-    expect_warning(fit <- suppressMessages(search(x, alpha = 0.05)), "\"A1BG_1\" for \"A1BG\\|1\"", class = "pcgpu_warning_names")
+    expect_warning(
+      fit <- suppressMessages(search(x, alpha = 0.05)),
+      "\"A1BG_1\" for \"A1BG\\|1\"",
+      class = "pcgpu_warning_names"
+    )
     expect_identical(labels_of_result(fit), c("A1BG_1", "A2M_2", "A2M_2.1"))
   }
   fit <- suppressWarnings(suppressMessages(pc(x, alpha = 0.05)))
@@ -186,12 +251,18 @@ test_that("\"|\" in the names of columns becomes \"_\", which is said, and names
   expect_identical(effects$values, causal_effects(fit, unname(x))$values)
   expect_no_warning(suppressMessages(markov_check(fit, x, seed = 1)))
   expect_no_warning(pc(suff_gauss(x), gaussCItest, 0.05, labels = labels_of_result(fit)))
-  expect_warning(found <- suppressMessages(stability(x, alpha = 0.05, replicates = 3)), "A1BG_1", class = "pcgpu_warning_names")
+  expect_warning(
+    found <- suppressMessages(stability(x, alpha = 0.05, replicates = 3)),
+    "A1BG_1",
+    class = "pcgpu_warning_names"
+  )
   expect_identical(found$labels, c("A1BG_1", "A2M_2", "A2M_2.1"))
 })
 
 test_that("a test that is NULL is not a test that is left out", {
   set.seed(1)
   x <- data.frame(a = rnorm(40), b = rnorm(40), c = rnorm(40))
-  for (search in list(pc, skeleton, fci, rfci, fciPlus)) expect_error(search(x, NULL, 0.1), "`indepTest` is NULL", class = "pcgpu_error_argument")
+  for (search in list(pc, skeleton, fci, rfci, fciPlus)) {
+    expect_error(search(x, NULL, 0.1), "`indepTest` is NULL", class = "pcgpu_error_argument")
+  }
 })

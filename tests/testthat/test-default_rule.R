@@ -1,4 +1,5 @@
-# pc(data, alpha = ) decides v-structures by the majority rule where that takes few tests; a call that names its test is pcalg's.
+# pc(data, alpha = ) decides v-structures by the majority rule where that takes few tests; a call that names its test is
+# pcalg's.
 
 few_rows <- function(seed, p = 10, n = 60) {
   x <- simulate(p, n, degree = 3, seed = seed)
@@ -15,7 +16,10 @@ test_that("data alone are searched with the majority rule, and a test that is na
     standard <- pc(suff_gauss(x), gaussCItest, 0.1)
     expect_identical_answer(by_data(x), majority)
     expect_identical_answer(by_data(x, maj.rule = FALSE), standard)
-    expect_identical_answer(by_data(x, result = "compact"), pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, result = "compact"))
+    expect_identical_answer(
+      by_data(x, result = "compact"),
+      pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, result = "compact")
+    )
     differ <- differ + !identical(majority@graph, standard@graph)
     # An explicit rule is used.
     expect_identical_answer(by_data(x, conservative = TRUE), pc(suff_gauss(x), gaussCItest, 0.1, conservative = TRUE))
@@ -24,8 +28,14 @@ test_that("data alone are searched with the majority rule, and a test that is na
     set.seed(1)
     expect_identical_answer(by_data(x, u2pd = "retry"), retried)
     # What the note on an invalid graph advises.
-    expect_identical_answer(by_data(x, u2pd = "valid"), pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, u2pd = "valid"))
-    expect_identical_answer(by_data(x, solve.confl = TRUE), pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, solve.confl = TRUE))
+    expect_identical_answer(
+      by_data(x, u2pd = "valid"),
+      pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, u2pd = "valid")
+    )
+    expect_identical_answer(
+      by_data(x, solve.confl = TRUE),
+      pc(suff_gauss(x), gaussCItest, 0.1, maj.rule = TRUE, solve.confl = TRUE)
+    )
   }
   expect_gt(differ, 3)
   # Levels, and both.
@@ -33,14 +43,21 @@ test_that("data alone are searched with the majority rule, and a test that is na
   x[1:3] <- lapply(x[1:3], function(v) cut(v, 3))
   expect_identical_answer(by_data(x), pc(x, mixCItest, 0.1, maj.rule = TRUE))
   x[] <- lapply(x, function(v) if (is.factor(v)) v else cut(v, 2))
-  expect_identical_answer(suppressWarnings(by_data(x)), suppressWarnings(pc(suff_discrete(x), disCItest, 0.1, maj.rule = TRUE)))
+  expect_identical_answer(
+    suppressWarnings(by_data(x)),
+    suppressWarnings(pc(suff_discrete(x), disCItest, 0.1, maj.rule = TRUE))
+  )
 })
 
 test_that("the rule is reported where nobody asked for it", {
   x <- few_rows(2)
   fit <- by_data(x)
   expect_identical(run_details(fit)$default_rule, "majority")
-  expect_match(capture.output(print(fit)), "^V-structures decided by the majority rule, the default for data", all = FALSE)
+  expect_match(
+    capture.output(print(fit)),
+    "^V-structures decided by the majority rule, the default for data",
+    all = FALSE
+  )
   expect_output(print(run_details(fit)), "V-structures decided by the majority rule")
   for (other in list(by_data(x, maj.rule = TRUE), by_data(x, maj.rule = FALSE), pc(suff_gauss(x), gaussCItest, 0.1))) {
     expect_null(run_details(other)$default_rule)

@@ -21,7 +21,14 @@ test_that("several devices are read", {
   expect_identical(pcgpu:::device_name(several), "cpu + cuda:1 + cuda:0")
   expect_identical(pcgpu:::engine_list(several, 2)$ordinals, c(1L, 0L))
   expect_output(print(cuda_device(c("cuda:0", "cuda:1"), memory = 1e9)), "cuda:0 [+] cuda:1")
-  for (bad in list(c("cpu", "auto"), c("cpu", "cpu"), c("cuda", NA), character(), c("cuda:0", "cuda:x"), list("cuda"))) {
+  for (bad in list(
+    c("cpu", "auto"),
+    c("cpu", "cpu"),
+    c("cuda", NA),
+    character(),
+    c("cuda:0", "cuda:x"),
+    list("cuda")
+  )) {
     expect_error(pcgpu:::check_device(bad), "`device`.*cuda:all", class = "pcgpu_error_argument")
   }
   if (nrow(pcgpu_devices()) == 0) {
@@ -33,8 +40,14 @@ test_that("several devices are read", {
 
 test_that("who did what of a search is told", {
   team <- list(
-    machine = c("cuda:0", "cuda:0", "cuda:1"), level = c(1, NA, 1), shards = c(3, 0, 2), rows = c(0, 0, 0), to = c(8e6, 0, 1e6),
-    from = c(0, 1234, 5), busy = c(1, 0, 0), elapsed = c(2, 0, 0)
+    machine = c("cuda:0", "cuda:0", "cuda:1"),
+    level = c(1, NA, 1),
+    shards = c(3, 0, 2),
+    rows = c(0, 0, 0),
+    to = c(8e6, 0, 1e6),
+    from = c(0, 1234, 5),
+    busy = c(1, 0, 0),
+    elapsed = c(2, 0, 0)
   )
   call <- pcgpu:::with_details(quote(pc()), c("cuda:0", "cuda:1"), 1e5, NULL, NULL, NULL, team)
   found <- attr(call, "pcgpu")$team
@@ -49,7 +62,9 @@ test_that("who did what of a search is told", {
   expect_match(said, "100,000", fixed = TRUE, all = FALSE)
   expect_match(said, "^ +1 +cuda:0 +3 +8.00 MB +0 B +2.000 +50 %$", all = FALSE)
   expect_match(said, "^ *answer +cuda:0 +0 B +1.23 kB *$", all = FALSE)
-  expect_message(pcgpu:::tell_lost(list(machine = "cuda:1", reason = "it fell out")), "cuda:1 failed.*it fell out",
+  expect_message(
+    pcgpu:::tell_lost(list(machine = "cuda:1", reason = "it fell out")),
+    "cuda:1 failed.*it fell out",
     class = "pcgpu_message_lost"
   )
   expect_silent(pcgpu:::tell_lost(list(machine = character(), reason = character())))
@@ -57,13 +72,20 @@ test_that("who did what of a search is told", {
     pcgpu:::tell_lost(list(machine = "cuda:1", reason = "cuda:0 runs the search alone", failed = FALSE)),
     pcgpu_message_lost = identity
   )
-  expect_identical(conditionMessage(m), "cuda:1 has too little memory and takes no further part: cuda:0 runs the search alone.\n")
+  expect_identical(
+    conditionMessage(m),
+    "cuda:1 has too little memory and takes no further part: cuda:0 runs the search alone.\n"
+  )
   expect_false(m$failed)
 })
 
 test_that("a CPU named along with GPUs is said to be idle in tests that GPUs run alone", {
   for (kind in c("gauss", "discrete")) {
-    m <- expect_message(device <- chosen(c("cpu", "cuda:1"), kind), "takes no part.*mixed data", class = "pcgpu_message_cpu_idle")
+    m <- expect_message(
+      device <- chosen(c("cpu", "cuda:1"), kind),
+      "takes no part.*mixed data",
+      class = "pcgpu_message_cpu_idle"
+    )
     expect_identical(m$device, c("cpu", "cuda:1"))
     expect_identical(pcgpu:::device_names(device), "cuda:1")
   }
@@ -116,10 +138,16 @@ test_that("a GPU pays from a certain amount of work on", {
 })
 
 test_that("tiers keep from a GPU the tests whose kernels know none", {
-  order <- function(kind, tiers) pcgpu:::order_of_tests(list(kind = kind), list(method = "stable", knowledge = list(tiers = tiers)))
+  order <- function(kind, tiers) {
+    pcgpu:::order_of_tests(list(kind = kind), list(method = "stable", knowledge = list(tiers = tiers)))
+  }
   expect_identical(order("gauss", NULL), "stable")
-  for (kind in c("gauss", "discrete")) expect_identical(order(kind, 1:3), "original")
-  for (kind in c("knn", "mixed")) expect_identical(order(kind, 1:3), "stable")
+  for (kind in c("gauss", "discrete")) {
+    expect_identical(order(kind, 1:3), "original")
+  }
+  for (kind in c("knn", "mixed")) {
+    expect_identical(order(kind, 1:3), "stable")
+  }
 })
 
 test_that("a GPU that is named is taken, or refused where it cannot do the work", {
@@ -133,7 +161,11 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   gpus <- pcgpu:::check_device("cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100), 2)$kind, "cuda")
   expect_identical(pcgpu:::choose_device(gpus, mixed_test(100, "imputed"), 2)$kind, "cuda")
-  expect_error(pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2), "`device`.*imputed numeric data", class = "pcgpu_error_argument")
+  expect_error(
+    pcgpu:::choose_device(gpus, mixed_test(100, "imputed", 0L), 2),
+    "`device`.*imputed numeric data",
+    class = "pcgpu_error_argument"
+  )
   wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })
@@ -154,10 +186,18 @@ forget <- function() assign("told", list(), envir = pcgpu:::session)
 
 test_that("a GPU that fails is given up for the CPU, with one message a session", {
   forget()
-  for (class in c("device_old_driver", "device_old_device", "device_busy", "device_out_of_memory", "device_failed", "device_forked")) {
+  for (class in c(
+    "device_old_driver",
+    "device_old_device",
+    "device_busy",
+    "device_out_of_memory",
+    "device_failed",
+    "device_forked"
+  )) {
     rust <- broken(class)
     said <- expect_message(
-      answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run), "uses the CPU.*it is broken",
+      answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run),
+      "uses the CPU.*it is broken",
       class = "pcgpu_message_fallback"
     )
     expect_identical(said$reason, sub("device_", "", class))
@@ -200,8 +240,13 @@ test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" a
   e <- expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_device")
   expect_match(conditionMessage(e), "device = \"cpu\"", fixed = TRUE)
   expect_error(
-    orient(skeleton(suff(), gaussCItest, 0.05, p = 8), maj.rule = TRUE, suffStat = suff(), indepTest = gaussCItest,
-      alpha = 0.05, device = "cuda:1"
+    orient(
+      skeleton(suff(), gaussCItest, 0.05, p = 8),
+      maj.rule = TRUE,
+      suffStat = suff(),
+      indepTest = gaussCItest,
+      alpha = 0.05,
+      device = "cuda:1"
     ),
     class = "pcgpu_error_device"
   )
@@ -211,7 +256,5 @@ test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" a
 test_that("without a driver the error says so", {
   skip_with_gpu()
   skip_if(nzchar(Sys.which("nvidia-smi")), "this machine has an NVIDIA driver")
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "driver",
-    class = "pcgpu_error_device_no_driver"
-  )
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "driver", class = "pcgpu_error_device_no_driver")
 })

@@ -46,9 +46,13 @@ test_that("single tests are pcalg's on every recorded case", {
     golden <- read_golden(name)
     s <- golden_discrete(golden)
     test <- if (golden$kind == "dis") disCItest else binCItest
-    p <- vapply(golden$single_tests, function(single) {
-      suppressWarnings(test(single$x, single$y, numbers(single$S), s), classes = "pcgpu_warning_too_few")
-    }, 0)
+    p <- vapply(
+      golden$single_tests,
+      function(single) {
+        suppressWarnings(test(single$x, single$y, numbers(single$S), s), classes = "pcgpu_warning_too_few")
+      },
+      0
+    )
     want <- vapply(golden$single_tests, function(single) as.double(single$p), 0)
     expect_length(p, 60)
     expect_lte(max(abs(p - want) / pmax(want, 1e-290)), 1e-9, label = paste("relative error in", name))
@@ -76,7 +80,9 @@ test_that("they are pcalg's, warning included", {
 
 test_that("too few observations give 1 and a warning that says so", {
   s <- simulate_codes(p = 5, n = 30, levels = 3)
-  expect_warning(p <- disCItest(1, 2, 3, s), "n=30 is too small (n < n.min = 120 )",
+  expect_warning(
+    p <- disCItest(1, 2, 3, s),
+    "n=30 is too small (n < n.min = 120 )",
     fixed = TRUE,
     class = "pcgpu_warning_too_few"
   )

@@ -5,7 +5,12 @@ registered_methods <- function() {
   listed$name <- paste(listed$generic, listed$class, sep = ".")
   listed$method <- lapply(listed$name, get, envir = asNamespace("pcgpu"))
   # Those that zzz.R registers, as the class is made there.
-  made <- data.frame(generic = "print", class = c("pcAlgo", "fciAlgo"), name = c("print.pcAlgo", "print.fciAlgo"), stringsAsFactors = FALSE)
+  made <- data.frame(
+    generic = "print",
+    class = c("pcAlgo", "fciAlgo"),
+    name = c("print.pcAlgo", "print.fciAlgo"),
+    stringsAsFactors = FALSE
+  )
   made$method <- list(pcgpu:::print_result, pcgpu:::print_fci)
   listed <- rbind(listed, made)
   listed[vapply(listed$method, function(method) "..." %in% names(formals(method)), NA), ]
@@ -13,9 +18,13 @@ registered_methods <- function() {
 
 # An object of a class: names of arguments are looked at first, so that what is in it does not matter.
 bare_object <- function(class) {
-  switch(class,
-    pcAlgo = mixed_fits()$full, pcCompact = mixed_fits()$compact, graphNEL = mixed_fits()$full@graph,
-    fciAlgo = fci(simulate(4, 50), alpha = 0.1, numCores = 1), structure(list(), class = class)
+  switch(
+    class,
+    pcAlgo = mixed_fits()$full,
+    pcCompact = mixed_fits()$compact,
+    graphNEL = mixed_fits()$full@graph,
+    fciAlgo = fci(simulate(4, 50), alpha = 0.1, numCores = 1),
+    structure(list(), class = class)
   )
 }
 
@@ -26,18 +35,38 @@ test_that("no method has an argument that it does not know", {
   methods <- registered_methods()
   handed_on <- paste0("tidy.pcgpu_", c("cstar", "effects", "joint_effects", "markov", "selection"))
   expect_gt(nrow(methods), 70)
-  on_no_page(for (i in seq_len(nrow(methods))) {
-    name <- methods$name[i]
-    object <- if (methods$class[i] == "pcgpu_file") pcgpu_file(path) else bare_object(methods$class[i])
-    first <- switch(name, "[.pcgpu_file" = list(object, 1, 1), "[[.pcgpu_gauss_data" = list(object, "n"), list(object))
-    e <- tryCatch(do.call(methods$method[[i]], c(first, list(colur = 1)), quote = TRUE), error = identity)
-    expect_s3_class(e, "pcgpu_error_argument")
-    # These refuse whatever they are given, or take objects there.
-    if (methods$generic[i] %in% c("[", "[[", "Summary", "c") && methods$class[i] %in% c("pcCompact", "pcgpu_moments")) next
-    expect_identical(e$argument, "colur", info = name)
-    shown <- if (methods$name[i] %in% handed_on) "as.data.frame" else if (methods$generic[i] == "plot" && methods$class[i] %in% c("pcAlgo", "pcCompact", "fciAlgo", "graphNEL", "pcgpu_graph")) "plot_cpdag" else methods$generic[i]
-    expect_match(conditionMessage(e), sprintf("`colur` is not an argument of %s()", shown), fixed = TRUE, info = name)
-  })
+  on_no_page(
+    for (i in seq_len(nrow(methods))) {
+      name <- methods$name[i]
+      object <- if (methods$class[i] == "pcgpu_file") pcgpu_file(path) else bare_object(methods$class[i])
+      first <- switch(
+        name,
+        "[.pcgpu_file" = list(object, 1, 1),
+        "[[.pcgpu_gauss_data" = list(object, "n"),
+        list(object)
+      )
+      e <- tryCatch(do.call(methods$method[[i]], c(first, list(colur = 1)), quote = TRUE), error = identity)
+      expect_s3_class(e, "pcgpu_error_argument")
+      # These refuse whatever they are given, or take objects there.
+      if (
+        methods$generic[i] %in% c("[", "[[", "Summary", "c") && methods$class[i] %in% c("pcCompact", "pcgpu_moments")
+      ) {
+        next
+      }
+      expect_identical(e$argument, "colur", info = name)
+      shown <- if (methods$name[i] %in% handed_on) {
+        "as.data.frame"
+      } else if (
+        methods$generic[i] == "plot" &&
+          methods$class[i] %in% c("pcAlgo", "pcCompact", "fciAlgo", "graphNEL", "pcgpu_graph")
+      ) {
+        "plot_cpdag"
+      } else {
+        methods$generic[i]
+      }
+      expect_match(conditionMessage(e), sprintf("`colur` is not an argument of %s()", shown), fixed = TRUE, info = name)
+    }
+  )
 })
 
 test_that("S4 methods have no `...` that nobody looks at", {
@@ -46,18 +75,36 @@ test_that("S4 methods have no `...` that nobody looks at", {
   expect_gt(length(tables), 1L)
   for (table in tables) {
     for (signature in ls(ns[[table]])) {
-      expect_false("..." %in% names(formals(methods::unRematchDefinition(ns[[table]][[signature]]))), info = paste(table, signature))
+      expect_false(
+        "..." %in% names(formals(methods::unRematchDefinition(ns[[table]][[signature]]))),
+        info = paste(table, signature)
+      )
     }
   }
-  expect_error(on_no_page(plot(mixed_fits()$full@graph, colur = "red")), "did you mean `colour`", class = "pcgpu_error_argument")
+  expect_error(
+    on_no_page(plot(mixed_fits()$full@graph, colur = "red")),
+    "did you mean `colour`",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("no exported function has an argument that it does not know", {
   x <- simulate(4, 50)
   calls <- list(
-    pc = list(x, alpha = 0.1), skeleton = list(suff_gauss(x), gaussCItest, 0.1, p = 4), orient = list(mixed_fits()$full), fci = list(x, alpha = 0.1), rfci = list(x, alpha = 0.1),
-    fciPlus = list(x, alpha = 0.1), pdsep = list(), pc_control = list(), plan_search = list(x, alpha = 0.1), stability = list(x, alpha = 0.1), cstar = list(x, alpha = 0.1),
-    plot_cpdag = list(mixed_fits()$full), select_features = list(x, x[, 1]), selection_ensemble = list()
+    pc = list(x, alpha = 0.1),
+    skeleton = list(suff_gauss(x), gaussCItest, 0.1, p = 4),
+    orient = list(mixed_fits()$full),
+    fci = list(x, alpha = 0.1),
+    rfci = list(x, alpha = 0.1),
+    fciPlus = list(x, alpha = 0.1),
+    pdsep = list(),
+    pc_control = list(),
+    plan_search = list(x, alpha = 0.1),
+    stability = list(x, alpha = 0.1),
+    cstar = list(x, alpha = 0.1),
+    plot_cpdag = list(mixed_fits()$full),
+    select_features = list(x, x[, 1]),
+    selection_ensemble = list()
   )
   exports <- sort(grep("^[.]__", getNamespaceExports("pcgpu"), invert = TRUE, value = TRUE))
   # edges() is the generic function of the package graph: its methods are looked at above.
@@ -72,9 +119,23 @@ test_that("no exported function has an argument that it does not know", {
 
 test_that("a misspelt argument of plot() is an error with a suggestion, and changes no engine", {
   fit <- mixed_fits()$full
-  meant <- c(arond = "around", labls = "labels", colur = "colour", color = "colour", title = "main", edge_label = "edge.label", edge_color = "edge_colour", Layout = "layout")
+  meant <- c(
+    arond = "around",
+    labls = "labels",
+    colur = "colour",
+    color = "colour",
+    title = "main",
+    edge_label = "edge.label",
+    edge_color = "edge_colour",
+    Layout = "layout"
+  )
   for (name in names(meant)) {
-    e <- expect_error(do.call(plot_cpdag, c(list(fit), stats::setNames(list("a"), name))), sprintf("did you mean `%s`", meant[[name]]), fixed = TRUE, class = "pcgpu_error_argument")
+    e <- expect_error(
+      do.call(plot_cpdag, c(list(fit), stats::setNames(list("a"), name))),
+      sprintf("did you mean `%s`", meant[[name]]),
+      fixed = TRUE,
+      class = "pcgpu_error_argument"
+    )
     expect_identical(e$argument, name)
   }
   found <- stability(simulate(5, 80, degree = 2), gaussCItest, alpha = 0.1, replicates = 3, seed = 1)
@@ -83,8 +144,16 @@ test_that("a misspelt argument of plot() is an error with a suggestion, and chan
   expect_error(plot(found, around = "a"), "which = \"graph\"", class = "pcgpu_error_argument")
   expect_error(print(found, 3, 4), "without a name", class = "pcgpu_error_argument")
   expect_error(plot(fit, "a"), "`y`.*around", class = "pcgpu_error_argument")
-  expect_error(plot_cpdag(fit, engine = "base", vertex.shape = "circle"), "use engine = \"igraph\"", class = "pcgpu_error_argument")
-  expect_error(plot_cpdag(fit, vertex.shape = "circle", nodeAttrs = list()), "Rgraphviz, but others are of igraph", class = "pcgpu_error_argument")
+  expect_error(
+    plot_cpdag(fit, engine = "base", vertex.shape = "circle"),
+    "use engine = \"igraph\"",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(
+    plot_cpdag(fit, vertex.shape = "circle", nodeAttrs = list()),
+    "Rgraphviz, but others are of igraph",
+    class = "pcgpu_error_argument"
+  )
   expect_identical(pcgpu:::choose_engine("auto", list(cex = 1)), "base")
   expect_identical(pcgpu:::choose_engine("auto", list(cex = 1, vertex.shape = "circle")), "igraph")
   expect_identical(pcgpu:::choose_engine("auto", list(nodeAttrs = list())), "Rgraphviz")

@@ -13,7 +13,9 @@ lonely <- function() {
 warned <- function(code, class) {
   found <- list()
   withCallingHandlers(suppressMessages(code), pcgpu_warning = function(w) {
-    if (inherits(w, class)) found <<- c(found, list(w))
+    if (inherits(w, class)) {
+      found <<- c(found, list(w))
+    }
     tryInvokeRestart("muffleWarning")
   })
   found
@@ -88,6 +90,9 @@ test_that("R functions and missing correlations tell, too", {
   suff$C[1, 2] <- suff$C[2, 1] <- suff$C[3, 4] <- suff$C[4, 3] <- NA
   said <- warned(pc(suff, gaussCItest, 0.01, p = 4), "pcgpu_warning_no_answer")
   expect_match(conditionMessage(said[[1L]]), "suffStat\\$C` has 2 NAs: gaussCItest\\(\\) treats NA as 0")
-  said <- warned(pc(suff, gaussCItest, 0.01, p = 4, skel.method = "stable.fast", NAdelete = FALSE), "pcgpu_warning_no_answer")
+  said <- warned(
+    pc(suff, gaussCItest, 0.01, p = 4, skel.method = "stable.fast", NAdelete = FALSE),
+    "pcgpu_warning_no_answer"
+  )
   expect_match(conditionMessage(said[[1L]]), "treated as dependence")
 })

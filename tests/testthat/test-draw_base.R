@@ -5,9 +5,13 @@ random_graph <- function(seed) {
   m <- matrix(stats::rbinom(n * n, 1L, min(1, stats::runif(1L, 0, 4) / n)), n)
   diag(m) <- 0
   longest <- sample(c(1L, 8L, 25L, 60L), 1L)
-  words <- vapply(seq_len(n), function(i) {
-    paste(sample(c(letters, LETTERS, " "), sample.int(longest, 1L), replace = TRUE), collapse = "")
-  }, "")
+  words <- vapply(
+    seq_len(n),
+    function(i) {
+      paste(sample(c(letters, LETTERS, " "), sample.int(longest, 1L), replace = TRUE), collapse = "")
+    },
+    ""
+  )
   dimnames(m) <- list(words, words)
   m
 }
@@ -43,10 +47,9 @@ misplaced <- function(m, cex, main) {
 
 test_that("every box lies on the page, above the legend, apart from the others, and holds its label", {
   pages <- list(c(7, 6), c(3, 3), c(12, 3), c(3, 12), c(1, 1), c(0.4, 2), c(2, 0.4))
-  devices <- list(
-    pdf = function(page) grDevices::pdf(NULL, page[1], page[2]),
-    png = function(page) grDevices::png(tempfile(fileext = ".png"), page[1], page[2], units = "in", res = 72)
-  )
+  devices <- list(pdf = function(page) grDevices::pdf(NULL, page[1], page[2]), png = function(page) {
+    grDevices::png(tempfile(fileext = ".png"), page[1], page[2], units = "in", res = 72)
+  })
   for (device in c("pdf", if (capabilities("png")) "png")) {
     for (seed in seq_len(if (device == "pdf") 84 else 21)) {
       m <- random_graph(seed)

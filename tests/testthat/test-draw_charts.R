@@ -1,5 +1,9 @@
 test_that("graphical arguments of the user come before ours", {
-  picture <- drawn(pcgpu:::draw_with(graphics::plot, list(x = 1:3, y = 1:3, xlab = "ours", ylab = "kept"), list(xlab = "theirs")))
+  picture <- drawn(pcgpu:::draw_with(
+    graphics::plot,
+    list(x = 1:3, y = 1:3, xlab = "ours", ylab = "kept"),
+    list(xlab = "theirs")
+  ))
   expect_true(all(c("theirs", "kept") %in% picture$texts$label) && !"ours" %in% picture$texts$label)
 })
 

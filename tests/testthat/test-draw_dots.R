@@ -2,7 +2,10 @@ sparse <- function(n, seed = 1) random_dag(n, min(1.5, n - 1), seed = seed)
 
 # The device is open: the layout of the picture.
 placed <- function(x, ..., labels = NULL, page = c(7, 6)) {
-  wish <- utils::modifyList(list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"), list(...))
+  wish <- utils::modifyList(
+    list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"),
+    list(...)
+  )
   asked <- pcgpu:::asked_graph(pcgpu:::edges_of(x), labels, wish)
   grDevices::pdf(NULL, page[1], page[2])
   on.exit(grDevices::dev.off())
@@ -18,21 +21,30 @@ wrong_of <- function(place) {
   half <- place$size / 2
   xy <- place$xy
   floor <- place$keys_at + if (is.null(place$keys)) 0 else (place$keys$rows - 0.5) * place$keys$high
-  if (!is.null(place$legend)) floor <- max(floor, place$legend$height)
+  if (!is.null(place$legend)) {
+    floor <- max(floor, place$legend$height)
+  }
   tags <- place$tags
   low <- cbind(tags$x - tags$wide / 2, tags$y - tags$high / 2)
   high <- cbind(tags$x + tags$wide / 2, tags$y + tags$high / 2)
   over <- FALSE
   if (length(tags$x) > 1) {
-    over <- outer(low[, 1], high[, 1], `<`) & outer(high[, 1], low[, 1], `>`) & outer(low[, 2], high[, 2], `<`) & outer(high[, 2], low[, 2], `>`)
+    over <- outer(low[, 1], high[, 1], `<`) &
+      outer(high[, 1], low[, 1], `>`) &
+      outer(low[, 2], high[, 2], `<`) &
+      outer(high[, 2], low[, 2], `>`)
     over <- any(over[upper.tri(over)])
   }
   little <- 1e-9
   names(which(c(
-    dots = length(pcgpu:::near_pairs(xy, place$size, 0, most = 0)$a) > 0, left = any(xy - half < -little),
-    right = any(xy[, 1] + half[, 1] > place$page[1] + little), top = any(xy[, 2] + half[, 2] > place$page[2] + little),
-    legend = any(xy[, 2] - half[, 2] < floor - little), tags_on_legend = any(low[, 2] < floor - little),
-    tags_off = any(low < -little | high[, 1] > place$page[1] + little | high[, 2] > place$page[2] + little), tags = over
+    dots = length(pcgpu:::near_pairs(xy, place$size, 0, most = 0)$a) > 0,
+    left = any(xy - half < -little),
+    right = any(xy[, 1] + half[, 1] > place$page[1] + little),
+    top = any(xy[, 2] + half[, 2] > place$page[2] + little),
+    legend = any(xy[, 2] - half[, 2] < floor - little),
+    tags_on_legend = any(low[, 2] < floor - little),
+    tags_off = any(low < -little | high[, 1] > place$page[1] + little | high[, 2] > place$page[2] + little),
+    tags = over
   )))
 }
 
@@ -40,7 +52,13 @@ test_that("dots lie apart, on the page and above the legend, and so do labels, a
   for (n in c(1, 2, 11, 50, 300, 1190)) {
     values <- factor(rep_len(c("kinase", "receptor", "transcription factor", NA), n))
     for (page in list(c(7, 6), c(3, 3), c(12, 4))) {
-      place <- placed(sparse(n), isolated = TRUE, size = seq_len(n) - 1, colour = list("kind of protein" = values), page = page)
+      place <- placed(
+        sparse(n),
+        isolated = TRUE,
+        size = seq_len(n) - 1,
+        colour = list("kind of protein" = values),
+        page = page
+      )
       expect_true(place$dots)
       expect_identical(wrong_of(place), character(), info = paste(n, page[1]))
     }
@@ -61,7 +79,10 @@ test_that("boxes give way to dots where they have no room, and hubs are labelled
   few <- placed(sparse(50), labels = "hubs")
   expect_true(few$dots && nrow(few$tags) < 50)
   # All labels are there if they are asked for, whatever they cover.
-  expect_equal(nrow(placed(sparse(300), labels = TRUE, size = "degree")$tags), nrow(placed(sparse(300), labels = TRUE, size = "degree")$xy))
+  expect_equal(
+    nrow(placed(sparse(300), labels = TRUE, size = "degree")$tags),
+    nrow(placed(sparse(300), labels = TRUE, size = "degree")$xy)
+  )
 })
 
 test_that("nothing is drawn of an empty graph, one edge is, and nodes without an edge are", {
@@ -96,7 +117,14 @@ test_that("places of the user's are kept, at one scale", {
   skip_if_not_installed("igraph")
   xy <- placed(m, layout = function(graph) given[igraph::V(graph)$name, ])$xy
   expect_equal((xy[2, 1] - xy[1, 1]) / (xy[3, 2] - xy[1, 2]), 2)
-  for (bad in list("circle", given[1:2, , drop = FALSE][1, ], matrix(0, 5, 2), matrix(0, 3, 3), rbind(given[1:2, ], c = c(NA, 1)), function(graph) 1)) {
+  for (bad in list(
+    "circle",
+    given[1:2, , drop = FALSE][1, ],
+    matrix(0, 5, 2),
+    matrix(0, 3, 3),
+    rbind(given[1:2, ], c = c(NA, 1)),
+    function(graph) 1
+  )) {
     expect_error(plot_cpdag(m, layout = bad), "`layout`", class = "pcgpu_error_argument")
   }
 })
@@ -105,7 +133,11 @@ test_that("Rgraphviz says what it cannot do, and a page is not for a picture", {
   m <- matrix(c(0, 0, 1, 0), 2)
   asked <- list(colour = 1:2, size = 1:2, layout = matrix(0, 2, 2))
   for (argument in names(asked)) {
-    expect_error(do.call(plot_cpdag, c(list(m, engine = "Rgraphviz"), asked[argument])), sprintf("`%s`", argument), class = "pcgpu_error_argument")
+    expect_error(
+      do.call(plot_cpdag, c(list(m, engine = "Rgraphviz"), asked[argument])),
+      sprintf("`%s`", argument),
+      class = "pcgpu_error_argument"
+    )
   }
   expect_error(plot_cpdag(m, engine = "Rgraphviz", labels = "hubs"), "`labels`", class = "pcgpu_error_argument")
   expect_error(plot_cpdag(m, file = "a.html"), "`file`", class = "pcgpu_error_argument")
@@ -121,7 +153,13 @@ test_that("igraph draws colours, sizes and dots as well", {
   skip_if_not_installed("igraph")
   dag <- random_dag(8, 2, seed = 1)
   for (engine in c("base", "igraph")) {
-    picture <- drawn(plot_cpdag(dag, engine = engine, isolated = TRUE, size = "degree", colour = list(z = factor(rep(c("low", "high"), 4)))))
+    picture <- drawn(plot_cpdag(
+      dag,
+      engine = engine,
+      isolated = TRUE,
+      size = "degree",
+      colour = list(z = factor(rep(c("low", "high"), 4)))
+    ))
     expect_true(all(c(dag$labels, "z:", "low", "high", "degree:") %in% picture$texts$label))
     fills <- vapply(picture$shapes, `[[`, "", "fill")
     expect_gte(sum(fills == pcgpu:::level_colours(2)[1]), 5)

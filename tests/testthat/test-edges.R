@@ -6,7 +6,11 @@ test_that("edges() and as.data.frame() are one table, of either class", {
     a <- as(fit, "matrix")
     # pcalg's coding: [i, j] is the mark at i of the edge from j to i.
     expect_equal(nrow(found), sum((a != 0 | t(a) != 0)[upper.tri(a)]))
-    want <- ifelse(a[cbind(found$to, found$from)] == 2, "<->", ifelse(a[cbind(found$from, found$to)] != 0, "---", "-->"))
+    want <- ifelse(
+      a[cbind(found$to, found$from)] == 2,
+      "<->",
+      ifelse(a[cbind(found$from, found$to)] != 0, "---", "-->")
+    )
     expect_identical(found$kind, want)
     expect_true(all(a[cbind(found$to, found$from)] != 0))
     expect_equal(found$p, p_value(fit, found$from, found$to))
@@ -16,11 +20,20 @@ test_that("edges() and as.data.frame() are one table, of either class", {
 
 test_that("two variables, and no edges", {
   for (result in c("pcAlgo", "compact")) {
-    one <- pc(list(C = matrix(c(1, 0.9, 0.9, 1), 2), n = 50), gaussCItest, 0.05, labels = c("a", "b c"), result = result)
+    one <- pc(
+      list(C = matrix(c(1, 0.9, 0.9, 1), 2), n = 50),
+      gaussCItest,
+      0.05,
+      labels = c("a", "b c"),
+      result = result
+    )
     expect_identical(edges(one)[1:3], data.frame(from = "a", to = "b c", kind = "---"))
     none <- pc(list(C = diag(2), n = 50), gaussCItest, 0.05, p = 2, result = result)
     expect_identical(dim(edges(none)), c(0L, 4L))
-    expect_identical(vapply(edges(none), typeof, ""), c(from = "character", to = "character", kind = "character", p = "double"))
+    expect_identical(
+      vapply(edges(none), typeof, ""),
+      c(from = "character", to = "character", kind = "character", p = "double")
+    )
     expect_identical(as.data.frame(none), edges(none))
   }
 })
@@ -40,7 +53,16 @@ test_that("graphs of random_dag() and cpdag_of() have edges", {
 
 test_that("stability() and its averaged graph have strengths and directions by one rule", {
   x <- simulate(8, 100, degree = 3, seed = 2)
-  found <- stability(x, gaussCItest, alpha = 0.1, replicates = 40, seed = 1, numCores = 2, solve.confl = TRUE, threshold = 0.3)
+  found <- stability(
+    x,
+    gaussCItest,
+    alpha = 0.1,
+    replicates = 40,
+    seed = 1,
+    numCores = 2,
+    solve.confl = TRUE,
+    threshold = 0.3
+  )
   all <- as.data.frame(found)
   kept <- all[all$kept, c("from", "to", "strength", "direction")]
   rownames(kept) <- NULL
@@ -55,7 +77,10 @@ test_that("stability() and its averaged graph have strengths and directions by o
   # The one direction that both know.
   directed <- of_graph[of_graph$kind == "-->", ]
   expect_gt(nrow(directed), 0)
-  expect_identical(directed$direction, kept$direction[match(paste(directed$from, directed$to), paste(kept$from, kept$to))])
+  expect_identical(
+    directed$direction,
+    kept$direction[match(paste(directed$from, directed$to), paste(kept$from, kept$to))]
+  )
   # Of an edge without a direction, as from the vertex that it is listed from.
   loose <- of_graph[of_graph$kind != "-->", ]
   at <- match(key(loose), key(kept))
@@ -70,17 +95,26 @@ test_that("stability() and its averaged graph have strengths and directions by o
 })
 
 test_that("other graphs are tables, too", {
-  expect_identical(sorted_edges(as.data.frame(pcgpu:::graph_from_edges(letters[1:3], list(2L, integer(), 2L))))$to, c("b", "b"))
+  expect_identical(
+    sorted_edges(as.data.frame(pcgpu:::graph_from_edges(letters[1:3], list(2L, integer(), 2L))))$to,
+    c("b", "b")
+  )
   expect_identical(as.data.frame(small_fit()@graph), edges(small_fit())[1:3])
 })
 
 test_that("edge_table() is edges(), and reads other graphs, too", {
   x <- simulate(6, 100, degree = 3, seed = 2)
-  graphs <- c(mixed_fits(), list(
-    dag = random_dag(5, seed = 1), pag = fci(suff_gauss(x), gaussCItest, 0.1, labels = colnames(x), numCores = 1),
-    averaged = stability(x, gaussCItest, alpha = 0.1, replicates = 5, seed = 1, numCores = 1)
-  ))
-  for (name in names(graphs)) expect_identical(edge_table(graphs[[name]]), edges(graphs[[name]]), info = name)
+  graphs <- c(
+    mixed_fits(),
+    list(
+      dag = random_dag(5, seed = 1),
+      pag = fci(suff_gauss(x), gaussCItest, 0.1, labels = colnames(x), numCores = 1),
+      averaged = stability(x, gaussCItest, alpha = 0.1, replicates = 5, seed = 1, numCores = 1)
+    )
+  )
+  for (name in names(graphs)) {
+    expect_identical(edge_table(graphs[[name]]), edges(graphs[[name]]), info = name)
+  }
   expect_identical(edge_table(small_fit()@graph), edges(small_fit())[1:3])
   expect_identical(edge_table(as(small_fit(), "amat")), edges(small_fit())[1:3])
   e <- expect_error(edge_table("a"), class = "pcgpu_error_argument")
@@ -90,9 +124,19 @@ test_that("edge_table() is edges(), and reads other graphs, too", {
 
 test_that("what has no edges says where its table is", {
   for (class in c("pcgpu_cstar", "pcgpu_effects", "pcgpu_joint_effects", "pcgpu_markov", "pcgpu_selection")) {
-    e <- expect_error(edges(structure(list(), class = class)), "as.data.frame() returns its table", fixed = TRUE, class = "pcgpu_error_argument")
+    e <- expect_error(
+      edges(structure(list(), class = class)),
+      "as.data.frame() returns its table",
+      fixed = TRUE,
+      class = "pcgpu_error_argument"
+    )
     expect_identical(e$argument, "object")
-    e <- expect_error(edge_table(structure(list(), class = class)), "as.data.frame() returns its table", fixed = TRUE, class = "pcgpu_error_argument")
+    e <- expect_error(
+      edge_table(structure(list(), class = class)),
+      "as.data.frame() returns its table",
+      fixed = TRUE,
+      class = "pcgpu_error_argument"
+    )
     expect_identical(e$argument, "x")
   }
 })

@@ -6,10 +6,19 @@ test_that("results have pcalg's class where that is installed, ours of the same 
     expect_true(is(fit, "gAlgo"))
     expect_true(validObject(fit))
     types <- c(
-      amat = "matrix", sepset = "list", pMax = "matrix", n.edgetests = "numeric", max.ord = "integer", allPdsep = "list", n.edgetestsPDSEP = "numeric",
-      max.ordPDSEP = "integer", n = "integer"
+      amat = "matrix",
+      sepset = "list",
+      pMax = "matrix",
+      n.edgetests = "numeric",
+      max.ord = "integer",
+      allPdsep = "list",
+      n.edgetestsPDSEP = "numeric",
+      max.ordPDSEP = "integer",
+      n = "integer"
     )
-    for (slot in names(types)) expect_true(is(methods::slot(fit, slot), types[[slot]]), info = slot)
+    for (slot in names(types)) {
+      expect_true(is(methods::slot(fit, slot), types[[slot]]), info = slot)
+    }
     labels <- rownames(fit@amat)
     expect_identical(as(fit, "matrix"), structure(fit@amat, type = "amat.pag"))
     expect_identical(as(fit, "amat"), structure(fit@amat, class = "amat", type = "pag"))
@@ -28,7 +37,12 @@ test_that("without pcalg they print as pcalg prints them, with the number of edg
   expect_identical(lines[1], "Object of class 'fciAlgo', from Call:")
   expect_match(lines[length(lines)], "^Edges: (--> [0-9]+, )?(o-> [0-9]+)")
   lines <- capture.output(summary(fits$fci))
-  for (line in c("Nmb. edgetests during skeleton estimation:", "Add. nmb. edgetests when using PDSEP:", "Size distribution of SEPSET:", "Size distribution of PDSEP:")) {
+  for (line in c(
+    "Nmb. edgetests during skeleton estimation:",
+    "Add. nmb. edgetests when using PDSEP:",
+    "Size distribution of SEPSET:",
+    "Size distribution of PDSEP:"
+  )) {
     expect_true(line %in% lines, info = line)
   }
   expect_true("G[i,j] = 1/2/3 if edge mark of edge i-j at j is circle/head/tail." %in% lines)
@@ -44,7 +58,10 @@ test_that("a summary is pcalg's, line by line", {
   needed <- vapply(c("pcgpu", "graph"), function(package) nzchar(system.file(package = package, lib.loc = without)), NA)
   skip_if_not(all(needed), "pcalg cannot be left out of the library paths")
   lines <- c(
-    "set.seed(1)", "x <- matrix(rnorm(2100), 300, 7)", "x[, 3] <- x[, 1] + x[, 2] + x[, 3]", "x[, 5] <- x[, 3] + x[, 4] + x[, 5]",
+    "set.seed(1)",
+    "x <- matrix(rnorm(2100), 300, 7)",
+    "x[, 3] <- x[, 1] + x[, 2] + x[, 3]",
+    "x[, 5] <- x[, 3] + x[, 4] + x[, 5]",
     "for (search in list(pcgpu::fci, pcgpu::rfci, pcgpu::fciPlus)) { fit <- search(pcgpu::suff_gauss(x), pcgpu::gaussCItest, 0.2, p = 7); fit@call <- quote(f(x))",
     "summary(fit); summary(fit, amat = FALSE) }"
   )
@@ -77,17 +94,21 @@ test_that("what is saved with or without pcalg is read with or without it", {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
   make <- c(
-    "suppressMessages(library(pcgpu))", "x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)",
-    "fit <- fci(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), numCores = 1)", sprintf("saveRDS(fit, %s)", deparse(file))
+    "suppressMessages(library(pcgpu))",
+    "x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)",
+    "fit <- fci(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), numCores = 1)",
+    sprintf("saveRDS(fit, %s)", deparse(file))
   )
   show <- c(
-    sprintf("fit <- readRDS(%s)", deparse(file)), "print(as_pcalg(fit)); print(edges(as_pcalg(fit))); summary(as_pcalg(fit), amat = FALSE); cat('done\\n')",
+    sprintf("fit <- readRDS(%s)", deparse(file)),
+    "print(as_pcalg(fit)); print(edges(as_pcalg(fit))); summary(as_pcalg(fit), amat = FALSE); cat('done\\n')",
     "pdf(NULL); invisible(plot(as_pcalg(fit))); cat(sepset(as_pcalg(fit), 'a', 'b'), 'set\\n')"
   )
   tables <- list()
   with <- .libPaths()
   for (how in list(
-    list(make = with, read = without, attach = "library(pcgpu)"), list(make = without, read = with, attach = "library(pcgpu)"),
+    list(make = with, read = without, attach = "library(pcgpu)"),
+    list(make = without, read = with, attach = "library(pcgpu)"),
     list(make = without, read = with, attach = "library(pcgpu); library(pcalg)")
   )) {
     in_new_session(make, how$make)
@@ -105,11 +126,17 @@ test_that("tables have the edges, their kinds and p-values", {
     amat <- fit@amat
     expect_identical(nrow(table), as.integer(sum(amat > 0) / 2))
     sign <- function(mark, arrow) c("o", arrow, "-")[mark]
-    expect_identical(table$kind, paste0(sign(amat[cbind(table$to, table$from)], "<"), "-", sign(amat[cbind(table$from, table$to)], ">")))
+    expect_identical(
+      table$kind,
+      paste0(sign(amat[cbind(table$to, table$from)], "<"), "-", sign(amat[cbind(table$from, table$to)], ">"))
+    )
     expect_true(all(table$kind %in% c("-->", "o->", "<->", "o-o", "o--", "---")))
     expect_identical(as.data.frame(fit), table)
     if (length(fit@sepset)) {
-      expect_identical(table$p, pmax(fit@pMax, t(fit@pMax))[cbind(match(table$from, rownames(amat)), match(table$to, rownames(amat)))])
+      expect_identical(
+        table$p,
+        pmax(fit@pMax, t(fit@pMax))[cbind(match(table$from, rownames(amat)), match(table$to, rownames(amat)))]
+      )
     } else {
       expect_null(table$p)
     }
@@ -120,7 +147,11 @@ test_that("tables have the edges, their kinds and p-values", {
       expect_equal(row$edges, sum(unlist(row[pcgpu:::names_of_pag])))
       expect_equal(row$partially_directed, sum(table$kind == "o->"))
       expect_identical(row$alpha, 0.05)
-      if (length(fit@sepset)) expect_equal(c(row$tests, row$tests_pdsep), c(sum(fit@n.edgetests), sum(run_details(fit)$phase$tests))) else expect_true(is.na(row$tests))
+      if (length(fit@sepset)) {
+        expect_equal(c(row$tests, row$tests_pdsep), c(sum(fit@n.edgetests), sum(run_details(fit)$phase$tests)))
+      } else {
+        expect_true(is.na(row$tests))
+      }
     }
   }
   expect_identical(odd_pag() |> pcgpu:::network_of() |> pcgpu:::named_edges(), odd_pag_edges())
@@ -132,14 +163,25 @@ test_that("sets, p-values and neighbours are found", {
     labels <- rownames(fit@amat)
     for (pair in utils::combn(8, 2, simplify = FALSE)) {
       set <- fit@sepset[[pair[1]]][[pair[2]]]
-      if (is.null(set)) set <- fit@sepset[[pair[2]]][[pair[1]]]
+      if (is.null(set)) {
+        set <- fit@sepset[[pair[2]]][[pair[1]]]
+      }
       expect_identical(sepset(fit, pair[1], pair[2]), if (!is.null(set)) labels[set])
     }
     expect_identical(p_value(fit, labels[1], labels[-1]), unname(pmax(fit@pMax[1, -1], fit@pMax[-1, 1])))
   }
-  for (ask in list(sepset, p_value)) expect_error(ask(fits$fciPlus, 1, 2), "fciPlus\\(\\), which stores neither separating sets", class = "pcgpu_error_argument")
+  for (ask in list(sepset, p_value)) {
+    expect_error(
+      ask(fits$fciPlus, 1, 2),
+      "fciPlus\\(\\), which stores neither separating sets",
+      class = "pcgpu_error_argument"
+    )
+  }
   near <- neighbours(odd_pag(), odd_names[c(3, 6)])
-  expect_identical(near$kind[match(odd_names[c(2, 4, 5, 7)], near$name)], c("possible parent", "spouse", "unknown", "undirected"))
+  expect_identical(
+    near$kind[match(odd_names[c(2, 4, 5, 7)], near$name)],
+    c("possible parent", "spouse", "unknown", "undirected")
+  )
   expect_identical(neighbours(odd_pag(), odd_names[1])$kind, c("child", "possible child"))
   expect_identical(neighbours(odd_pag(), odd_names[2], follow = "parents")$name, odd_names[1])
 })
@@ -152,13 +194,16 @@ test_that("false discovery rates are of fci() alone", {
   want <- stats::p.adjust(all, "BH")[match(found$p, all)]
   expect_equal(found$q, want)
   expect_identical(attr(found, "tests"), 28)
-  for (fit in fits[c("rfci", "fciPlus")]) expect_error(q_values(fit), "does not store the p-values of all its tests", class = "pcgpu_error_argument")
+  for (fit in fits[c("rfci", "fciPlus")]) {
+    expect_error(q_values(fit), "does not store the p-values of all its tests", class = "pcgpu_error_argument")
+  }
 })
 
 test_that("other packages' graphs have the kinds", {
-  expect_identical(strsplit(as_dagitty(odd_pag(letters[1:11]), text = TRUE), "\n")[[1]][-(2:12)], c(
-    "pag {", "a -> b", "a @-> h", "b @-> c", "c <-> d", "d @-@ e", "f @-- e", "f -- g", "j -> i", "}"
-  ))
+  expect_identical(
+    strsplit(as_dagitty(odd_pag(letters[1:11]), text = TRUE), "\n")[[1]][-(2:12)],
+    c("pag {", "a -> b", "a @-> h", "b @-> c", "c <-> d", "d @-@ e", "f @-- e", "f -- g", "j -> i", "}")
+  )
   arguments <- pcgpu:::caugi_arguments(odd_pag(), pcgpu:::network_of(odd_pag()))
   expect_identical(arguments$class, "UNKNOWN")
   expect_identical(arguments$edge, c("-->", "o->", "o->", "<->", "o-o", "--o", "---", "-->"))
@@ -185,11 +230,22 @@ test_that("files have the kinds", {
   on.exit(unlink(path))
   write_network(odd_pag(letters[1:11]), path)
   lines <- grep("->", readLines(path), value = TRUE, fixed = TRUE)
-  expect_identical(lines, paste0("  ", c(
-    "\"a\" -> \"b\" [kind=\"-->\"];", "\"a\" -> \"h\" [kind=\"o->\" dir=both arrowtail=odot];", "\"b\" -> \"c\" [kind=\"o->\" dir=both arrowtail=odot];",
-    "\"c\" -> \"d\" [kind=\"<->\" dir=both];", "\"d\" -> \"e\" [kind=\"o-o\" dir=both arrowtail=odot arrowhead=odot];",
-    "\"f\" -> \"e\" [kind=\"o--\" dir=both arrowtail=odot arrowhead=none];", "\"f\" -> \"g\" [kind=\"---\" dir=none];", "\"j\" -> \"i\" [kind=\"-->\"];"
-  )))
+  expect_identical(
+    lines,
+    paste0(
+      "  ",
+      c(
+        "\"a\" -> \"b\" [kind=\"-->\"];",
+        "\"a\" -> \"h\" [kind=\"o->\" dir=both arrowtail=odot];",
+        "\"b\" -> \"c\" [kind=\"o->\" dir=both arrowtail=odot];",
+        "\"c\" -> \"d\" [kind=\"<->\" dir=both];",
+        "\"d\" -> \"e\" [kind=\"o-o\" dir=both arrowtail=odot arrowhead=odot];",
+        "\"f\" -> \"e\" [kind=\"o--\" dir=both arrowtail=odot arrowhead=none];",
+        "\"f\" -> \"g\" [kind=\"---\" dir=none];",
+        "\"j\" -> \"i\" [kind=\"-->\"];"
+      )
+    )
+  )
   sif <- tempfile(fileext = ".sif")
   write_network(odd_pag(letters[1:11]), sif)
   expect_identical(readLines(sif)[c(2, 5, 9)], c("a\to->\th", "d\to-o\te", "k"))
@@ -216,9 +272,17 @@ test_that("every function that takes a graph takes a PAG, or says what does", {
   x <- simulate(8, 200)
   for (fit in pag_fits()) {
     refusals <- list(
-      causal_effects(fit, x) |> quote(), add_knowledge(fit, tiers = 1:8) |> quote(), markov_check(fit, x) |> quote(), cpdag_of(fit) |> quote(), orient(fit) |> quote(),
-      as_bn(fit) |> quote(), pdsep(fit, suff(), gaussCItest, 8, list(), 0.1, diag(8)) |> quote(), udag2pag(fit, list()) |> quote(), averaged_cpdag(fit) |> quote(),
-      compare_graphs(fit, random_dag(8, seed = 1)) |> quote(), compare_graphs(list(small_fit(), fit), fit) |> quote()
+      causal_effects(fit, x) |> quote(),
+      add_knowledge(fit, tiers = 1:8) |> quote(),
+      markov_check(fit, x) |> quote(),
+      cpdag_of(fit) |> quote(),
+      orient(fit) |> quote(),
+      as_bn(fit) |> quote(),
+      pdsep(fit, suff(), gaussCItest, 8, list(), 0.1, diag(8)) |> quote(),
+      udag2pag(fit, list()) |> quote(),
+      averaged_cpdag(fit) |> quote(),
+      compare_graphs(fit, random_dag(8, seed = 1)) |> quote(),
+      compare_graphs(list(small_fit(), fit), fit) |> quote()
     )
     for (call in refusals) {
       e <- expect_error(eval(call), class = "pcgpu_error_argument", info = deparse(call)[1])
@@ -251,7 +315,8 @@ test_that("plot() draws where Rgraphviz is missing, whichever package is attache
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   lines <- c(
     "x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)",
-    "fit <- pcgpu::fci(pcgpu::suff_gauss(x), pcgpu::gaussCItest, 0.05, labels = colnames(x), numCores = 1)", "pdf(NULL); plot(fit); cat('done\\n')"
+    "fit <- pcgpu::fci(pcgpu::suff_gauss(x), pcgpu::gaussCItest, 0.05, labels = colnames(x), numCores = 1)",
+    "pdf(NULL); plot(fit); cat('done\\n')"
   )
   for (attach in c("library(pcgpu)", "library(pcalg); library(pcgpu)", "library(pcgpu); library(pcalg)")) {
     expect_true("done" %in% in_new_session(c(sprintf("suppressMessages({%s})", attach), lines)), info = attach)

@@ -1,16 +1,27 @@
-# With a test that knows the truth, a search finds no false mark and no false edge, except rfci(), which may keep too many edges.
+# With a test that knows the truth, a search finds no false mark and no false edge, except rfci(), which may keep too
+# many edges.
 expect_true_pag <- function(fit, problem, adjacent, info, all_edges = FALSE) {
   amat <- unname(fit@amat)
   expect_identical(false_marks(amat, problem), 0L, info = info)
-  if (all_edges) expect_false(any(adjacent & amat == 0), info = info) else expect_identical(amat != 0, adjacent, info = info)
+  if (all_edges) {
+    expect_false(any(adjacent & amat == 0), info = info)
+  } else {
+    expect_identical(amat != 0, adjacent, info = info)
+  }
 }
 
 searches <- list(fci = fci, rfci = rfci, fciPlus = fciPlus)
 
 # fci() with all its ways to find colliders, and the other two.
 ways <- list(
-  fci = list("fci"), no_selection = list("fci", selectionBias = FALSE), conservative = list("fci", conservative = TRUE), majority = list("fci", maj.rule = TRUE),
-  by_component = list("fci", biCC = TRUE), original = list("fci", skel.method = "original"), rfci = list("rfci"), fciPlus = list("fciPlus")
+  fci = list("fci"),
+  no_selection = list("fci", selectionBias = FALSE),
+  conservative = list("fci", conservative = TRUE),
+  majority = list("fci", maj.rule = TRUE),
+  by_component = list("fci", biCC = TRUE),
+  original = list("fci", skel.method = "original"),
+  rfci = list("rfci"),
+  fciPlus = list("fciPlus")
 )
 
 test_that("marks and edges are those of the true DAG, with hidden variables and with selection", {
@@ -22,7 +33,10 @@ test_that("marks and edges are those of the true DAG, with hidden variables and 
     for (paths in c("pcalg", "all")) {
       for (way in if (selection) setdiff(names(ways), "no_selection") else names(ways)) {
         asked <- ways[[way]]
-        fit <- do.call(searches[[asked[[1]]]], c(list(NULL, problem$test, 0.5, p = problem$p, paths = paths), asked[-1]))
+        fit <- do.call(
+          searches[[asked[[1]]]],
+          c(list(NULL, problem$test, 0.5, p = problem$p, paths = paths), asked[-1])
+        )
         expect_true_pag(fit, problem, adjacent, paste(seed, paths, way), all_edges = way == "rfci")
         marks <- marks + sum(fit@amat > 1)
       }
@@ -37,7 +51,9 @@ known_of <- function(problem, adjacent) {
   place <- order(order(colSums(ancestor)))
   none <- which(!ancestor, arr.ind = TRUE)
   sure <- which(adjacent & ancestor, arr.ind = TRUE)
-  some <- function(pairs, count) if (nrow(pairs)) unname(pairs[sample.int(nrow(pairs), min(count, nrow(pairs))), , drop = FALSE])
+  some <- function(pairs, count) {
+    if (nrow(pairs)) unname(pairs[sample.int(nrow(pairs), min(count, nrow(pairs))), , drop = FALSE])
+  }
   list(tiers = as.integer(cut(place, 3)), forbidden = some(none, 3), required = some(sure, 1))
 }
 
@@ -55,10 +71,16 @@ test_that("what is known is in the graph, and leaves no false mark and takes non
         expect_no_message(fit <- do.call(run, known[given]))
         amat <- unname(fit@amat)
         expect_true_pag(fit, problem, adjacent, info, all_edges = search == "rfci")
-        if (search != "rfci") expect_identical(amat[without > 1], without[without > 1], info = info)
-        if ("tiers" %in% given) expect_true(all(amat[outer(known$tiers, known$tiers, "<") & amat > 0] == 2), info = info)
+        if (search != "rfci") {
+          expect_identical(amat[without > 1], without[without > 1], info = info)
+        }
+        if ("tiers" %in% given) {
+          expect_true(all(amat[outer(known$tiers, known$tiers, "<") & amat > 0] == 2), info = info)
+        }
         forbidden <- known$forbidden
-        if ("forbidden" %in% given) expect_true(all(amat[forbidden[, 2:1, drop = FALSE]] %in% c(0, 2)), info = info)
+        if ("forbidden" %in% given) {
+          expect_true(all(amat[forbidden[, 2:1, drop = FALSE]] %in% c(0, 2)), info = info)
+        }
         required <- known$required
         if ("required" %in% given && !is.null(required)) {
           expect_identical(c(amat[required], amat[required[, 2:1, drop = FALSE]]), c(2, 3), info = info)
@@ -75,7 +97,9 @@ test_that("sets have no member of a later tier than the ends", {
   asked$wrong <- 0
   tiers <- c(2, 1, 3, 1, 2, 3, 2)
   test <- function(x, y, S, suffStat) {
-    if (any(tiers[S] > max(tiers[c(x, y)]))) asked$wrong <- asked$wrong + 1
+    if (any(tiers[S] > max(tiers[c(x, y)]))) {
+      asked$wrong <- asked$wrong + 1
+    }
     hash_test(17)(x, y, S)
   }
   fci(NULL, test, 0.9, p = 7, tiers = tiers)
@@ -87,9 +111,15 @@ test_that("sets have no member of a later tier than the ends", {
 test_that("names and numbers of variables are the same knowledge", {
   s <- suff(p = 8, n = 300, degree = 3)
   labels <- colnames(s$C)
-  run <- function(...) suppressMessages(fci(s, gaussCItest, 0.05, labels = labels, ...), classes = "pcgpu_message_knowledge")@amat
+  run <- function(...) {
+    suppressMessages(fci(s, gaussCItest, 0.05, labels = labels, ...), classes = "pcgpu_message_knowledge")@amat
+  }
   expect_identical(
-    run(tiers = list(labels[5:8], labels[1:4]), forbidden = data.frame("v1", "v2"), required = matrix(c("v3", "v4"), 1)),
+    run(
+      tiers = list(labels[5:8], labels[1:4]),
+      forbidden = data.frame("v1", "v2"),
+      required = matrix(c("v3", "v4"), 1)
+    ),
     run(tiers = rep(2:1, each = 4), forbidden = matrix(1:2, 1), required = matrix(3:4, 1))
   )
 })
@@ -100,9 +130,16 @@ test_that("data that speak against what is known are told of, and what contradic
   x[, 3] <- x[, 1] + x[, 2] + x[, 3]
   run <- function(...) fci(list(C = cor(x), n = 2000), gaussCItest, 0.01, labels = colnames(x), ...)
   expect_identical(run()@amat["v1", "v3"], 2)
-  told <- expect_message(fit <- run(required = c(from = "v3", to = "v1")), "The data contradict what is known about the mark at \"v3\" on the edge to \"v1\"", class = "pcgpu_message_knowledge")
+  told <- expect_message(
+    fit <- run(required = c(from = "v3", to = "v1")),
+    "The data contradict what is known about the mark at \"v3\" on the edge to \"v1\"",
+    class = "pcgpu_message_knowledge"
+  )
   expect_identical(fit@amat["v1", "v3"], 3)
-  e <- expect_error(run(tiers = c(v1 = 2, v2 = 1, v3 = 1, v4 = 1), required = data.frame("v1", "v3")), class = "pcgpu_error_argument")
+  e <- expect_error(
+    run(tiers = c(v1 = 2, v2 = 1, v3 = 1, v4 = 1), required = data.frame("v1", "v3")),
+    class = "pcgpu_error_argument"
+  )
   expect_identical(e$argument, "required")
   for (wrong in c("context.all", "context.tier")) {
     e <- expect_error(do.call(run, stats::setNames(list("v1"), wrong)), class = "pcgpu_error_argument")
@@ -116,7 +153,9 @@ test_that("context variables are given by number or by name", {
   labels <- colnames(s$C)
   for (search in searches[c("fci", "fciPlus")]) {
     for (jci in c("1", "12", "123")) {
-      run <- function(contextVars) search(s, gaussCItest, 0.05, labels = labels, selectionBias = FALSE, jci = jci, contextVars = contextVars)@amat
+      run <- function(contextVars) {
+        search(s, gaussCItest, 0.05, labels = labels, selectionBias = FALSE, jci = jci, contextVars = contextVars)@amat
+      }
       expect_identical(run(labels[c(2, 7)]), run(c(2, 7)))
       expect_identical(run(factor(labels[c(2, 7)])), run(c(2L, 7L)))
       expect_identical(run(character()), run(NULL))

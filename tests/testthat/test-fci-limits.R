@@ -17,7 +17,12 @@ slow_at <- function(size, seconds) {
 
 # A minute of native tests in the possible-d-sep phase, on two threads: 5e10 tests at most.
 large <- suff(p = 36, n = 1000, degree = 4, seed = 3)
-long_phase <- function(...) suppressMessages(fci(large, gaussCItest, 0.1, p = 36, numCores = 2, device = "cpu", ...), classes = "pcgpu_message_pdsep")
+long_phase <- function(...) {
+  suppressMessages(
+    fci(large, gaussCItest, 0.1, p = 36, numCores = 2, device = "cpu", ...),
+    classes = "pcgpu_message_pdsep"
+  )
+}
 
 # What a result should be where the phase ended after sets of `size`.
 expect_phase_up_to <- function(fit, size, suffStat, test, alpha) {
@@ -34,30 +39,49 @@ expect_phase_up_to <- function(fit, size, suffStat, test, alpha) {
 expect_said_in_full <- function(fit, size) {
   line <- sprintf("The time limit stopped the possible-d-sep phase after sets of size %d.", size)
   # With pcalg its own methods, which the line follows.
-  for (show in list(pcgpu:::print_fci, pcgpu:::summary.fciAlgo, print, methods::show, summary)) expect_output(show(fit), line, fixed = TRUE)
-  expect_output(print(run_details(fit)), sprintf("Possible-d-sep phase: .*;\\s+stopped\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of\\s+size\\s+%d$", size))
+  for (show in list(pcgpu:::print_fci, pcgpu:::summary.fciAlgo, print, methods::show, summary)) {
+    expect_output(show(fit), line, fixed = TRUE)
+  }
+  expect_output(
+    print(run_details(fit)),
+    sprintf(
+      "Possible-d-sep phase: .*;\\s+stopped\\s+by\\s+the\\s+time\\s+limit\\s+after\\s+sets\\s+of\\s+size\\s+%d$",
+      size
+    )
+  )
   expect_true(line %in% drawn(plot_cpdag(fit, engine = "base"))$texts$label)
 }
 
 test_that("a possible-d-sep phase whose time is over ends with the size before", {
-  over <- until_time_is_over(function(seconds) long_phase(time_limit = seconds), function(fit) run_details(fit)$phase$ended > 2)
+  over <- until_time_is_over(function(seconds) long_phase(time_limit = seconds), function(fit) {
+    run_details(fit)$phase$ended > 2
+  })
   fit <- over$fit
   size <- run_details(fit)$phase$ended
-  expect_match(conditionMessage(over$warned), "the possible-d-sep phase stopped at sets of size [0-9]+, so the result uses its sets up to size")
+  expect_match(
+    conditionMessage(over$warned),
+    "the possible-d-sep phase stopped at sets of size [0-9]+, so the result uses its sets up to size"
+  )
   expect_identical(list(over$warned$level, over$warned$seconds), list(size, over$seconds))
   expect_phase_up_to(fit, size, large, gaussCItest, 0.1)
   expect_said_in_full(fit, size)
   # Of an R function that is asked one test at a time, nothing of the phase is there.
-  fit <- until_time_is_over(function(seconds) fci(s, slow_at(6, seconds), 0.2, p = 9, time_limit = seconds), function(fit) {
-    identical(run_details(fit)$phase$ended, 0L)
-  })$fit
+  fit <- until_time_is_over(
+    function(seconds) fci(s, slow_at(6, seconds), 0.2, p = 9, time_limit = seconds),
+    function(fit) {
+      identical(run_details(fit)$phase$ended, 0L)
+    }
+  )$fit
   expect_phase_up_to(fit, 0, s, gaussCItest_in_r, 0.2)
   expect_said_in_full(fit, 0)
 })
 
 test_that("a skeleton whose time is over is marked without more tests", {
   for (search in names(searches)) {
-    over <- until_time_is_over(function(seconds) searches[[search]](s, slow_at(2, seconds), 0.2, p = 9, time_limit = seconds), ended_at(1L))
+    over <- until_time_is_over(
+      function(seconds) searches[[search]](s, slow_at(2, seconds), 0.2, p = 9, time_limit = seconds),
+      ended_at(1L)
+    )
     expect_match(conditionMessage(over$warned), "the search stopped in level")
     fit <- over$fit
     expect_identical(run_details(fit)$ended, "time limit")
@@ -74,7 +98,9 @@ test_that("searches that come to their end leave no file", {
   for (search in searches) {
     for (method in if (identical(search, fciPlus)) "" else c("stable", "original", "stable.fast")) {
       file <- no_file()
-      run <- function(...) do.call(search, c(list(s, gaussCItest, 0.2, p = 9, ...), if (nzchar(method)) list(skel.method = method)))
+      run <- function(...) {
+        do.call(search, c(list(s, gaussCItest, 0.2, p = 9, ...), if (nzchar(method)) list(skel.method = method)))
+      }
       expect_silent(kept <- run(checkpoint = list(file = file, every = 0)))
       expect_identical(parts(kept), parts(run()))
       expect_identical(list.files(dirname(file), basename(file)), character())
@@ -91,7 +117,9 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
   calls <- list(
     function(...) long_phase(m.max = 5, ...),
     function(...) fci(small_one, slowly(0.0005), 0.3, p = 7, maj.rule = TRUE, ...),
-    function(...) suppressMessages(fci(small_one, slowly(0.0005), 0.3, p = 7, parallel_tests = TRUE, numCores = 2, ...)),
+    function(...) {
+      suppressMessages(fci(small_one, slowly(0.0005), 0.3, p = 7, parallel_tests = TRUE, numCores = 2, ...))
+    },
     function(...) rfci(small_one, slowly(0.0005), 0.3, p = 7, conservative = TRUE, ...),
     function(...) fciPlus(small_one, slowly(0.0005), 0.3, p = 7, ...)
   )
@@ -123,7 +151,9 @@ test_that("the phase goes on from where it was", {
   options(pcgpu_test_limit = Inf)
   test <- function(x, y, S, suffStat) {
     count <<- count + 1
-    if (count == getOption("pcgpu_test_limit")) stop("the machine is gone")
+    if (count == getOption("pcgpu_test_limit")) {
+      stop("the machine is gone")
+    }
     gaussCItest(x, y, S, suffStat)
   }
   run <- function(...) fci(s, test, 0.2, p = 9, checkpoint = file, ...)
@@ -136,7 +166,9 @@ test_that("the phase goes on from where it was", {
   expect_true(file.exists(paste0(file, ".pdsep")))
   # Other arguments of the phase, or other data, are another search.
   options(pcgpu_test_limit = Inf)
-  for (other in list(list(pdsep.max = 5), list(biCC = TRUE))) expect_error(do.call(run, other), class = "pcgpu_error_checkpoint")
+  for (other in list(list(pdsep.max = 5), list(biCC = TRUE))) {
+    expect_error(do.call(run, other), class = "pcgpu_error_checkpoint")
+  }
   count <- 0
   again <- while_resumed(run())
   expect_s3_class(again$told, "pcgpu_message_resumed")
@@ -149,10 +181,13 @@ test_that("what the time ended goes on with the same call", {
   file <- no_file()
   wanted <- parts(long_phase(m.max = 5))
   run <- function(...) long_phase(m.max = 5, checkpoint = file, ...)
-  over <- until_time_is_over(function(seconds) {
-    unlink(paste0(file, c("", ".pdsep")))
-    run(time_limit = seconds)
-  }, function(fit) TRUE)
+  over <- until_time_is_over(
+    function(seconds) {
+      unlink(paste0(file, c("", ".pdsep")))
+      run(time_limit = seconds)
+    },
+    function(fit) TRUE
+  )
   expect_match(conditionMessage(over$warned), "Repeat the call to continue from the checkpoint")
   expect_true(file.exists(file))
   again <- while_resumed(run())
@@ -163,17 +198,22 @@ test_that("what the time ended goes on with the same call", {
 test_that("a skeleton that the time has ended goes on to its end, and through what follows", {
   on.exit(options(pcgpu_test_wait = NULL))
   test <- function(x, y, S, suffStat) {
-    if (length(S) == 2) Sys.sleep(getOption("pcgpu_test_wait"))
+    if (length(S) == 2) {
+      Sys.sleep(getOption("pcgpu_test_wait"))
+    }
     gaussCItest(x, y, S, suffStat)
   }
   for (search in searches) {
     file <- no_file()
     run <- function(...) search(s, test, 0.2, p = 9, ...)
-    over <- until_time_is_over(function(seconds) {
-      options(pcgpu_test_wait = seconds)
-      unlink(file)
-      run(checkpoint = file, time_limit = seconds)
-    }, ended_at(1L))
+    over <- until_time_is_over(
+      function(seconds) {
+        options(pcgpu_test_wait = seconds)
+        unlink(file)
+        run(checkpoint = file, time_limit = seconds)
+      },
+      ended_at(1L)
+    )
     expect_match(conditionMessage(over$warned), "the search stopped in level")
     options(pcgpu_test_wait = 0)
     again <- while_resumed(run(checkpoint = file))
@@ -186,8 +226,10 @@ test_that("a skeleton that the time has ended goes on to its end, and through wh
 test_that("workers give the answer of one process, in every phase", {
   pure <- function(x, y, S, suffStat) pcgpu::gaussCItest(x, y, S, suffStat)
   calls <- list(
-    function(...) fci(s, ..., alpha = 0.2, p = 9), function(...) fci(s, ..., alpha = 0.2, p = 9, maj.rule = TRUE, skel.method = "stable.fast"),
-    function(...) rfci(s, ..., alpha = 0.2, p = 9), function(...) fciPlus(s, ..., alpha = 0.2, p = 9)
+    function(...) fci(s, ..., alpha = 0.2, p = 9),
+    function(...) fci(s, ..., alpha = 0.2, p = 9, maj.rule = TRUE, skel.method = "stable.fast"),
+    function(...) rfci(s, ..., alpha = 0.2, p = 9),
+    function(...) fciPlus(s, ..., alpha = 0.2, p = 9)
   )
   workers <- parallel::makePSOCKcluster(2)
   on.exit(parallel::stopCluster(workers))
@@ -238,7 +280,8 @@ test_that("Ctrl-C stops every phase within half a second, and the next call work
     conservative = function() fci(few, gaussCItest, 0.01, p = 24, m.max = 0, doPdsep = FALSE, conservative = TRUE),
     reach = function() fci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
     rfci = function() rfci(dense, gaussCItest, 0.01, p = 600, m.max = 0),
-    rule5 = of_rules(circles, 5), rule9 = of_rules(pointed, 9),
+    rule5 = of_rules(circles, 5),
+    rule9 = of_rules(pointed, 9),
     in_turn = function() pdsep(turns, NULL, napping, 20, rep(list(vector("list", 20)), 20), 0.05, diag(20)),
     function_plus = function() fciPlus(NULL, napping, 0.05, p = 20)
   )

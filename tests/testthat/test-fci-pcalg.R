@@ -5,10 +5,15 @@ differing_slots <- function(ours, theirs) {
   bare <- function(sets) lapply(sets, function(set) if (is.list(set)) lapply(set, bare_set) else bare_set(set))
   bare_set <- function(set) if (!is.null(set)) as.integer(set)
   same <- list(
-    amat = identical(ours@amat, theirs@amat), sepset = identical(bare(ours@sepset), bare(theirs@sepset)), max.ord = identical(ours@max.ord, theirs@max.ord),
-    max.ordPDSEP = identical(ours@max.ordPDSEP, theirs@max.ordPDSEP), n.edgetests = isTRUE(all.equal(ours@n.edgetests, theirs@n.edgetests)),
-    n.edgetestsPDSEP = identical(ours@n.edgetestsPDSEP, theirs@n.edgetestsPDSEP), n = identical(ours@n, theirs@n),
-    allPdsep = identical(sorted_sets(bare(ours@allPdsep)), sorted_sets(bare(theirs@allPdsep))), pMax = same_pmax(ours@pMax, replace(theirs@pMax, is.na(theirs@pMax), NA))
+    amat = identical(ours@amat, theirs@amat),
+    sepset = identical(bare(ours@sepset), bare(theirs@sepset)),
+    max.ord = identical(ours@max.ord, theirs@max.ord),
+    max.ordPDSEP = identical(ours@max.ordPDSEP, theirs@max.ordPDSEP),
+    n.edgetests = isTRUE(all.equal(ours@n.edgetests, theirs@n.edgetests)),
+    n.edgetestsPDSEP = identical(ours@n.edgetestsPDSEP, theirs@n.edgetestsPDSEP),
+    n = identical(ours@n, theirs@n),
+    allPdsep = identical(sorted_sets(bare(ours@allPdsep)), sorted_sets(bare(theirs@allPdsep))),
+    pMax = same_pmax(ours@pMax, replace(theirs@pMax, is.na(theirs@pMax), NA))
   )
   names(same)[!unlist(same)]
 }
@@ -23,8 +28,17 @@ test_that("random problems have pcalg's answers, in every slot", {
   set.seed(3)
   compared <- 0
   more <- list(
-    fci = list(list(), list(conservative = TRUE), list(maj.rule = TRUE), list(biCC = TRUE), list(doPdsep = FALSE, maj.rule = TRUE), list(pdsep.max = 4),
-      list(jci = "123", contextVars = c(1, 3), selectionBias = FALSE), list(selectionBias = FALSE), list(type = "adaptive")),
+    fci = list(
+      list(),
+      list(conservative = TRUE),
+      list(maj.rule = TRUE),
+      list(biCC = TRUE),
+      list(doPdsep = FALSE, maj.rule = TRUE),
+      list(pdsep.max = 4),
+      list(jci = "123", contextVars = c(1, 3), selectionBias = FALSE),
+      list(selectionBias = FALSE),
+      list(type = "adaptive")
+    ),
     rfci = list(list(), list(conservative = TRUE), list(maj.rule = TRUE), list(rules = rep(c(TRUE, FALSE), 5))),
     fciPlus = list(list(), list(selectionBias = FALSE), list(jci = "12", contextVars = 2, selectionBias = FALSE))
   )
@@ -33,15 +47,25 @@ test_that("random problems have pcalg's answers, in every slot", {
       for (na in c(FALSE, if (search == "fci") TRUE)) {
         test <- hash_test(sample(1e5, 1), sample(0:2, 1), stats::runif(1, 0.3, 1), na)
         given <- more[[search]][[k]]
-        if (search != "fciPlus") given <- c(given, list(skel.method = sample(c("stable", "original", "stable.fast"), 1)))
-        if (search == "fci" && is.null(given$type)) given$m.max <- sample(c(2, 3, Inf), 1)
+        if (search != "fciPlus") {
+          given <- c(given, list(skel.method = sample(c("stable", "original", "stable.fast"), 1)))
+        }
+        if (search == "fci" && is.null(given$type)) {
+          given$m.max <- sample(c(2, 3, Inf), 1)
+        }
         # pcalg's biCC takes labels for numbers.
-        arguments <- c(list(NULL, test, stats::runif(1, 0.6, 0.95)), if (is.null(given$biCC)) list(labels = letters[1:6]) else list(p = 6), given)
+        arguments <- c(
+          list(NULL, test, stats::runif(1, 0.6, 0.95)),
+          if (is.null(given$biCC)) list(labels = letters[1:6]) else list(p = 6),
+          given
+        )
         setTimeLimit(elapsed = 20, transient = TRUE)
         theirs <- quietly(do.call(getExportedValue("pcalg", search), arguments))
         setTimeLimit()
         # Half of these tests have no answer now and then, and pcgpu says so.
-        searched <- function() suppressWarnings(do.call(getExportedValue("pcgpu", search), arguments), classes = "pcgpu_warning_no_answer")
+        searched <- function() {
+          suppressWarnings(do.call(getExportedValue("pcgpu", search), arguments), classes = "pcgpu_warning_no_answer")
+        }
         ours <- tryCatch(searched(), error = function(e) NULL)
         info <- paste(search, k, deparse(given), collapse = " ")
         expect_identical(is.null(ours), is.null(theirs), info = info)
@@ -56,7 +80,9 @@ test_that("random problems have pcalg's answers, in every slot", {
 })
 
 # pcalg's lines, except those that its searches for paths print.
-lines_of_call <- function(code) Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
+lines_of_call <- function(code) {
+  Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
+}
 
 test_that("verbose prints pcalg's lines, but those of searches for paths", {
   skip_without_pcalg()
@@ -64,13 +90,23 @@ test_that("verbose prints pcalg's lines, but those of searches for paths", {
     s <- suff(p = 9, n = 80, degree = 3, seed = seed)
     s$C <- s$C[-1, -1]
     calls <- list(
-      fci = list(), fci = list(conservative = TRUE), fci = list(maj.rule = TRUE, skel.method = "stable.fast"), fci = list(biCC = TRUE, m.max = 2), fci = list(pdsep.max = 3),
-      fci = list(doPdsep = FALSE, selectionBias = FALSE, jci = "123", contextVars = 1:2), rfci = list(), rfci = list(maj.rule = TRUE), fciPlus = list()
+      fci = list(),
+      fci = list(conservative = TRUE),
+      fci = list(maj.rule = TRUE, skel.method = "stable.fast"),
+      fci = list(biCC = TRUE, m.max = 2),
+      fci = list(pdsep.max = 3),
+      fci = list(doPdsep = FALSE, selectionBias = FALSE, jci = "123", contextVars = 1:2),
+      rfci = list(),
+      rfci = list(maj.rule = TRUE),
+      fciPlus = list()
     )
     for (k in seq_along(calls)) {
       run <- function(package) {
         test <- getExportedValue(package, "gaussCItest")
-        lines_of_call(do.call(getExportedValue(package, names(calls)[k]), c(list(s, test, 0.2, p = 8, verbose = TRUE), calls[[k]])))
+        lines_of_call(do.call(
+          getExportedValue(package, names(calls)[k]),
+          c(list(s, test, 0.2, p = 8, verbose = TRUE), calls[[k]])
+        ))
       }
       ours <- run("pcgpu")
       expect_gt(length(ours), 10)
@@ -79,11 +115,22 @@ test_that("verbose prints pcalg's lines, but those of searches for paths", {
     skel <- skeleton(s, gaussCItest, 0.2, p = 8)
     of_phase <- function(package) {
       phase <- getExportedValue(package, "pdsep")
-      lines_of_call(phase(skel@graph, s, getExportedValue(package, "gaussCItest"), 8, skel@sepset, 0.2, skel@pMax, verbose = TRUE))
+      lines_of_call(phase(
+        skel@graph,
+        s,
+        getExportedValue(package, "gaussCItest"),
+        8,
+        skel@sepset,
+        0.2,
+        skel@pMax,
+        verbose = TRUE
+      ))
     }
     expect_identical(of_phase("pcgpu"), of_phase("pcalg"))
     amat <- as(skel@graph, "matrix")
-    of_marks <- function(package) lines_of_call(getExportedValue(package, "udag2pag")(amat, skel@sepset, verbose = TRUE))
+    of_marks <- function(package) {
+      lines_of_call(getExportedValue(package, "udag2pag")(amat, skel@sepset, verbose = TRUE))
+    }
     expect_identical(of_marks("pcgpu"), of_marks("pcalg"))
   }
 })
@@ -97,7 +144,9 @@ test_that("udag2pag() keeps the attributes that pcalg's keeps, and warns as it d
     storage.mode(pag) <- storage
     expect_identical(udag2pag(pag, skel@sepset), pcalg::udag2pag(pag, skel@sepset), info = storage)
   }
-  warned <- function(udag2pag) tryCatch(udag2pag(pag, skel@sepset, jci = "1", contextVars = 1), warning = conditionMessage)
+  warned <- function(udag2pag) {
+    tryCatch(udag2pag(pag, skel@sepset, jci = "1", contextVars = 1), warning = conditionMessage)
+  }
   expect_identical(warned(pcgpu::udag2pag), warned(pcalg::udag2pag))
 })
 
@@ -120,7 +169,10 @@ test_that("pcalg's functions take our results", {
     }
     for (one in utils::head(steps$backdoor, 12)) {
       # A set, NULL for none, NA for none that is known.
-      found <- tryCatch(suppressWarnings(pcalg::backdoor(as(fit, "matrix"), one$x, one$y, type = "pag")), error = function(e) "error")
+      found <- tryCatch(
+        suppressWarnings(pcalg::backdoor(as(fit, "matrix"), one$x, one$y, type = "pag")),
+        error = function(e) "error"
+      )
       info <- paste(name, one$x, one$y)
       if (identical(one$set, "not identifiable")) {
         expect_true(is.na(found), info = info)
@@ -138,7 +190,9 @@ test_that("pcalg's functions take our results", {
     expect_s4_class(pcalg::getGraph(fit), "graphAM")
     expect_true(is.logical(pcalg::gac(fit@amat, 1, 2, NULL, type = "pag")$gac))
     # By dagitty.
-    if (requireNamespace("dagitty", quietly = TRUE)) expect_true(is.list(pcalg::adjustment(as(fit, "amat"), amat.type = "pag", x = 1, y = 2, set.type = "canonical")))
+    if (requireNamespace("dagitty", quietly = TRUE)) {
+      expect_true(is.list(pcalg::adjustment(as(fit, "amat"), amat.type = "pag", x = 1, y = 2, set.type = "canonical")))
+    }
   }
   expect_gt(compared, 30)
 })
@@ -156,9 +210,13 @@ test_that("use_in_pcalg() puts them in pcalg's place, where its dag2pag() calls 
   searches <- c("fci", "rfci", "fciPlus")
   before <- lapply(searches, function(search) quietly(do.call(getExportedValue("pcalg", search), arguments)))
   use_in_pcalg()
-  for (name in c(searches, "pdsep", "udag2pag")) expect_identical(getExportedValue("pcalg", name), getExportedValue("pcgpu", name))
+  for (name in c(searches, "pdsep", "udag2pag")) {
+    expect_identical(getExportedValue("pcalg", name), getExportedValue("pcgpu", name))
+  }
   after <- lapply(searches, function(search) do.call(getExportedValue("pcalg", search), arguments))
-  for (k in seq_along(searches)) expect_identical(differing_slots(after[[k]], before[[k]]), character(), info = searches[k])
+  for (k in seq_along(searches)) {
+    expect_identical(differing_slots(after[[k]], before[[k]]), character(), info = searches[k])
+  }
   expect_identical(of_dag()@amat, theirs@amat)
   hidden <- fci(list(C = true[-3, -3], n = 1e9), gaussCItest, 0.9999, p = 9)
   expect_identical(unname(hidden@amat), unname(theirs@amat))

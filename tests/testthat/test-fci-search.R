@@ -13,31 +13,82 @@ test_that("wrong arguments are named, with pcalg's sentence where it has one", {
   run <- function(...) fci(s, gaussCItest, 0.05, p = 8, ...)
   expect_argument_error(run(type = "slow"), "type")
   expect_argument_error(run(type = "anytime"), "m.max", "To use the Anytime FCI you must specify a finite 'm.max'.")
-  expect_argument_error(run(type = "adaptive", m.max = 2), "m.max", "To use the Adaptive Anytime FCI you must not specify 'm.max'.")
-  expect_argument_error(run(conservative = TRUE, maj.rule = TRUE), "maj.rule", "Choose either conservative FCI or majority rule FCI")
-  expect_argument_error(run(jci = "1", contextVars = 1), "selectionBias", "does not support selection bias (use selectionBias=FALSE instead)")
+  expect_argument_error(
+    run(type = "adaptive", m.max = 2),
+    "m.max",
+    "To use the Adaptive Anytime FCI you must not specify 'm.max'."
+  )
+  expect_argument_error(
+    run(conservative = TRUE, maj.rule = TRUE),
+    "maj.rule",
+    "Choose either conservative FCI or majority rule FCI"
+  )
+  expect_argument_error(
+    run(jci = "1", contextVars = 1),
+    "selectionBias",
+    "does not support selection bias (use selectionBias=FALSE instead)"
+  )
   for (wrong in list(0, 9, 1.5, NA, "z", TRUE, list(1), c(1, NA))) {
-    expect_argument_error(run(contextVars = wrong), "contextVars", "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables.")
+    expect_argument_error(
+      run(contextVars = wrong),
+      "contextVars",
+      "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
+    )
   }
-  for (wrong in list(TRUE, rep(NA, 10), 1:10, NULL)) expect_argument_error(run(rules = wrong), "rules", "is.logical(rules) && length(rules) == 10 is not TRUE")
-  for (argument in c("m.max", "pdsep.max", "doPdsep", "biCC", "conservative", "maj.rule", "selectionBias", "NAdelete", "verbose", "time_limit", "checkpoint", "jci", "paths", "skel.method")) {
+  for (wrong in list(TRUE, rep(NA, 10), 1:10, NULL)) {
+    expect_argument_error(run(rules = wrong), "rules", "is.logical(rules) && length(rules) == 10 is not TRUE")
+  }
+  for (argument in c(
+    "m.max",
+    "pdsep.max",
+    "doPdsep",
+    "biCC",
+    "conservative",
+    "maj.rule",
+    "selectionBias",
+    "NAdelete",
+    "verbose",
+    "time_limit",
+    "checkpoint",
+    "jci",
+    "paths",
+    "skel.method"
+  )) {
     expect_silent(expect_argument_error(do.call(run, stats::setNames(list(NA), argument)), argument))
   }
-  for (argument in c("m.max", "pdsep.max")) expect_silent(expect_argument_error(do.call(run, stats::setNames(list("a"), argument)), argument))
-  expect_argument_error(run(fixedGaps = diag(3) > 0), "fixedGaps", "Dimensions of the dataset and fixedGaps do not agree.")
+  for (argument in c("m.max", "pdsep.max")) {
+    expect_silent(expect_argument_error(do.call(run, stats::setNames(list("a"), argument)), argument))
+  }
+  expect_argument_error(
+    run(fixedGaps = diag(3) > 0),
+    "fixedGaps",
+    "Dimensions of the dataset and fixedGaps do not agree."
+  )
   expect_argument_error(run(fixedEdges = upper.tri(diag(8))), "fixedEdges", "fixedEdges must be symmetric")
-  expect_argument_error(rfci(s, gaussCItest, 0.05, p = 8, conservative = TRUE, maj.rule = TRUE), "maj.rule", "Can only choose one of conservative or majority rule RFCI")
+  expect_argument_error(
+    rfci(s, gaussCItest, 0.05, p = 8, conservative = TRUE, maj.rule = TRUE),
+    "maj.rule",
+    "Can only choose one of conservative or majority rule RFCI"
+  )
 })
 
 test_that("wrong data, tests and labels are named by all three", {
   for (search in searches) {
     expect_argument_error(search(), "labels", "need to specify 'labels' or 'p'")
-    expect_argument_error(search(s, p = 8, alpha = 0.05), "indepTest", "argument \"indepTest\" is missing, with no default")
+    expect_argument_error(
+      search(s, p = 8, alpha = 0.05),
+      "indepTest",
+      "argument \"indepTest\" is missing, with no default"
+    )
     expect_argument_error(search(s, gaussCItest, p = 8), "alpha")
     expect_argument_error(search(s, gaussCItest, NA, p = 8), "alpha")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 1), "p")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 7), "suffStat$C")
-    expect_argument_error(search(s, gaussCItest, 0.05, labels = c(labels[-1], "v2")), "labels", "duplicated names, \"v2\"")
+    expect_argument_error(
+      search(s, gaussCItest, 0.05, labels = c(labels[-1], "v2")),
+      "labels",
+      "duplicated names, \"v2\""
+    )
     expect_argument_error(search(s, gaussCItest, 0.05, labels = rev(labels)), "labels")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, foo = 1), "foo")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, result = "compact"), "result")
@@ -45,7 +96,11 @@ test_that("wrong data, tests and labels are named by all three", {
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, numCores = 0), "numCores")
     expect_argument_error(search(s, gaussCItest, 0.05, p = 8, device = "gpu"), "device")
     expect_warning(search(s, gaussCItest, 0, p = 8), class = "pcgpu_warning_alpha")
-    expect_message(search(s, gaussCItest, 0.05, labels = labels, p = 8), "No need to specify 'p', when 'labels' is given", fixed = TRUE)
+    expect_message(
+      search(s, gaussCItest, 0.05, labels = labels, p = 8),
+      "No need to specify 'p', when 'labels' is given",
+      fixed = TRUE
+    )
     broken <- function(x, y, S, suffStat) if (length(S)) "a" else 0
     e <- expect_error(search(NULL, broken, 0.05, p = 4), "must return one number", class = "pcgpu_error_test")
     expect_length(e$S, 1)
@@ -66,14 +121,24 @@ test_that("small, singular and degenerate data have pcalg's answers", {
     for (name in names(hard)) {
       # NULL where a matrix with NA would have to be inverted.
       marks <- function(run, test) {
-        searched <- function() suppressWarnings(run(hard[[name]], test, 0.05, p = 8), classes = "pcgpu_warning_no_answer")
+        searched <- function() {
+          suppressWarnings(run(hard[[name]], test, 0.05, p = 8), classes = "pcgpu_warning_no_answer")
+        }
         utils::capture.output(fit <- tryCatch(searched(), error = function(e) NULL))
         if (!is.null(fit)) fit@amat
       }
       ours <- marks(run, gaussCItest)
-      expect_identical(ours, marks(run, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)), info = paste(search, name))
+      expect_identical(
+        ours,
+        marks(run, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)),
+        info = paste(search, name)
+      )
       if (has_pcalg_itself()) {
-        expect_identical(ours, marks(getExportedValue("pcalg", search), pcalg::gaussCItest), info = paste(search, name, "pcalg"))
+        expect_identical(
+          ours,
+          marks(getExportedValue("pcalg", search), pcalg::gaussCItest),
+          info = paste(search, name, "pcalg")
+        )
       }
     }
     expect_error(run(cbind(x, constant = 1), alpha = 0.05), "constant", class = "pcgpu_error_argument")
@@ -87,11 +152,20 @@ test_that("data choose their test", {
     expect_identical(rownames(mixed@amat), names(iris))
   }
   x <- simulate(6, 300)
-  expect_identical(suppressMessages(fci(x, alpha = 0.01))@amat, fci(suff_gauss(x), gaussCItest, 0.01, labels = colnames(x))@amat)
+  expect_identical(
+    suppressMessages(fci(x, alpha = 0.01))@amat,
+    fci(suff_gauss(x), gaussCItest, 0.01, labels = colnames(x))@amat
+  )
 })
 
 test_that("threads, a bar and the way that a test is run change nothing", {
-  known <- list(fci = list(), fci = list(maj.rule = TRUE), fci = list(type = "adaptive"), rfci = list(), fciPlus = list())
+  known <- list(
+    fci = list(),
+    fci = list(maj.rule = TRUE),
+    fci = list(type = "adaptive"),
+    rfci = list(),
+    fciPlus = list()
+  )
   for (k in seq_along(known)) {
     run <- function(..., test = gaussCItest) {
       fit <- do.call(searches[[names(known)[k]]], c(list(s, test, 0.2, p = 8), known[[k]], list(...)))
@@ -110,7 +184,11 @@ test_that("threads, a bar and the way that a test is run change nothing", {
 
 test_that("the call is in the result, with details of the search", {
   fit <- fci(s, indepTest = gaussCItest, alpha = 0.2, p = 8, device = "cpu")
-  expect_equal(fit@call, quote(fci(suffStat = s, indepTest = gaussCItest, alpha = 0.2, p = 8, device = "cpu")), ignore_attr = TRUE)
+  expect_equal(
+    fit@call,
+    quote(fci(suffStat = s, indepTest = gaussCItest, alpha = 0.2, p = 8, device = "cpu")),
+    ignore_attr = TRUE
+  )
   details <- run_details(fit)
   expect_identical(details$test, "gaussCItest")
   expect_identical(details$phase$tests[seq_along(fit@n.edgetestsPDSEP)], fit@n.edgetestsPDSEP)
@@ -152,7 +230,15 @@ test_that("R4 orients the edges of its triangle, whatever pcalg's path leaves ou
   # v -> q1 <-> q2 <-> b <-> c, q1 -> c, q2 -> c: the path that is found for b has lost its inner vertices.
   names <- c("v", "q1", "q2", "b", "c", "L1", "L2", "L3")
   arrows <- rbind(
-    c("v", "q1"), c("L1", "q1"), c("L1", "q2"), c("L2", "q2"), c("L2", "b"), c("L3", "b"), c("L3", "c"), c("q1", "c"), c("q2", "c")
+    c("v", "q1"),
+    c("L1", "q1"),
+    c("L1", "q2"),
+    c("L2", "q2"),
+    c("L2", "b"),
+    c("L3", "b"),
+    c("L3", "c"),
+    c("q1", "c"),
+    c("q2", "c")
   )
   B <- matrix(0, 8, 8, dimnames = list(names, names))
   B[arrows] <- 1
@@ -163,7 +249,10 @@ test_that("R4 orients the edges of its triangle, whatever pcalg's path leaves ou
     expect_identical(c(fit@amat["q2", "b"], fit@amat["b", "q2"]), c(2, 2))
     if (has_pcalg_itself()) {
       theirs <- getExportedValue("pcalg", if (identical(search, fci)) "fci" else "rfci")
-      expect_identical(fit@amat, theirs(list(C = C, n = 1e9), pcalg::gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)@amat)
+      expect_identical(
+        fit@amat,
+        theirs(list(C = C, n = 1e9), pcalg::gaussCItest, 0.9999, labels = names[1:5], rules = 1:10 != 2)@amat
+      )
     }
   }
 })
@@ -177,14 +266,21 @@ test_that("what jci and contextVars say alone, and against knowledge, is told of
   expect_message(run(contextVars = "a"), "`contextVars` has no effect without `jci`", class = "pcgpu_message_jci")
   expect_message(run(jci = "1"), "`jci` has no effect without `contextVars`", class = "pcgpu_message_jci")
   expect_error(
-    run(jci = "1", contextVars = "a", required = data.frame(from = "c", to = "a")), "`required` has c -> a",
-    fixed = TRUE, class = "pcgpu_error_argument"
-  )
-  expect_error(
-    run(jci = "123", contextVars = c("a", "b"), required = data.frame(from = "a", to = "b")), "no context variable causes another",
+    run(jci = "1", contextVars = "a", required = data.frame(from = "c", to = "a")),
+    "`required` has c -> a",
+    fixed = TRUE,
     class = "pcgpu_error_argument"
   )
-  m <- expect_message(fit <- run(jci = "12", contextVars = "a", forbidden = data.frame(from = "a", to = "c")), "contradict jci", class = "pcgpu_message_knowledge")
+  expect_error(
+    run(jci = "123", contextVars = c("a", "b"), required = data.frame(from = "a", to = "b")),
+    "no context variable causes another",
+    class = "pcgpu_error_argument"
+  )
+  m <- expect_message(
+    fit <- run(jci = "12", contextVars = "a", forbidden = data.frame(from = "a", to = "c")),
+    "contradict jci",
+    class = "pcgpu_message_knowledge"
+  )
   expect_identical(c(fit@amat["a", "c"], fit@amat["c", "a"]), c(2, 2))
   expect_no_message(run(jci = "12", contextVars = "a"), class = "pcgpu_message_knowledge")
 })
@@ -193,7 +289,8 @@ test_that("the number of tests of a slow test's phase is told of, and one beyond
   s <- suff(p = 14, n = 500, degree = 4, seed = 3)
   expect_message(
     fci(s, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.1, p = 14, m.max = 3),
-    "may need up to [0-9,]+ tests", class = "pcgpu_message_pdsep"
+    "may need up to [0-9,]+ tests",
+    class = "pcgpu_message_pdsep"
   )
   said <- function(most) expect_message(pcgpu:::phase_teller("gauss")(10, most), class = "pcgpu_message_pdsep")
   expect_match(conditionMessage(said(Inf)), "more than 1e308 tests")

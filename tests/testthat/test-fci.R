@@ -1,5 +1,5 @@
-# Recorded calls of these kinds, of all three functions; how many were compared. The core's tests (fci_golden.rs) make all of them; here it is every third, and
-# those that end in an error.
+# Recorded calls of these kinds, of all three functions; how many were compared. The core's tests (fci_golden.rs) make
+# all of them; here it is every third, and those that end in an error.
 expect_recorded_calls <- function(kinds, ...) {
   compared <- 0
   turn <- 0
@@ -9,7 +9,9 @@ expect_recorded_calls <- function(kinds, ...) {
     for (of in c("fci", "rfci", "fciPlus")) {
       for (variant in names(golden[[of]])) {
         turn <- turn + 1
-        if (turn %% 3 != 0 && !startsWith(variant, "err_")) next
+        if (turn %% 3 != 0 && !startsWith(variant, "err_")) {
+          next
+        }
         answer <- golden[[of]][[variant]]
         info <- paste(name, of, variant)
         run <- function() run_recorded(golden, of, answer, ..., test = test)

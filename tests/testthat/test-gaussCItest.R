@@ -17,7 +17,9 @@ test_that("small p-values follow pnorm() down to 1e-300", {
   for (z in seq(1, 37, by = 1.5)) {
     n <- 403
     r <- tanh(z / 20)
-    if (r >= 0.9999999) next
+    if (r >= 0.9999999) {
+      next
+    }
     s <- list(C = matrix(c(1, r, r, 1), 2), n = n)
     want <- 2 * stats::pnorm(20 * atanh(r), lower.tail = FALSE)
     expect_lte(abs(gaussCItest(1, 2, NULL, s) / want - 1), 1e-9)

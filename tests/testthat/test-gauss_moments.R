@@ -29,11 +29,17 @@ test_that("moments of parts are joined, saved and printed", {
   suff <- suff_gauss(all)
   expect_near_cor(suff, sweep(x, 2, c(1, 1e150, 1e-150, rep(1, 6)), `*`))
   expect_identical(suff$C[9, 5], -1)
-  expect_near_cor(suff_gauss(c(c(moments[[2]], moments[[1]]), c(moments[[5]], moments[[4]], moments[[3]]))), sweep(x, 2, c(1, 1e150, 1e-150, rep(1, 6)), `*`))
+  expect_near_cor(
+    suff_gauss(c(c(moments[[2]], moments[[1]]), c(moments[[5]], moments[[4]], moments[[3]]))),
+    sweep(x, 2, c(1, 1e150, 1e-150, rep(1, 6)), `*`)
+  )
   expect_identical(suff_gauss(c(moments[[4]])), suff_gauss(moments[[4]]))
   expect_identical(gauss_moments(all), all)
   expect_output(print(all), "Moments of 4,000 observations of 9 variables", fixed = TRUE)
-  printed <- in_new_session(c(sprintf("m <- readRDS(%s)", deparse(file)), "cat(format(pcgpu::suff_gauss(m)$C[1, 2], digits = 17))"))
+  printed <- in_new_session(c(
+    sprintf("m <- readRDS(%s)", deparse(file)),
+    "cat(format(pcgpu::suff_gauss(m)$C[1, 2], digits = 17))"
+  ))
   expect_identical(printed[length(printed)], format(suff_gauss(moments[[4]])$C[1, 2], digits = 17))
   # Means and products are those of the data.
   m <- gauss_moments(x[, c(1, 5)])
@@ -47,9 +53,17 @@ test_that("missing values, infinite ones and constants are treated as by suff_ga
   holed[c(3, 120, 299), 2] <- NA
   holed[150, 4] <- NaN
   for (use in c("everything", "all.obs")) {
-    expect_error(suff_gauss(following(holed, 100), use = use), "missing values in column \"v2\"", class = "pcgpu_error_argument")
+    expect_error(
+      suff_gauss(following(holed, 100), use = use),
+      "missing values in column \"v2\"",
+      class = "pcgpu_error_argument"
+    )
   }
-  expect_error(suff_gauss(following(holed, 100), use = "pairwise.complete.obs"), "write_pcgpu_file", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(following(holed, 100), use = "pairwise.complete.obs"),
+    "write_pcgpu_file",
+    class = "pcgpu_error_argument"
+  )
   for (use in c("complete.obs", "na.or.complete")) {
     expect_near_cor(suff_gauss(following(holed, 70), use = use), holed, use = use, n = 296L)
     moments <- gauss_moments(holed, use)
@@ -59,7 +73,11 @@ test_that("missing values, infinite ones and constants are treated as by suff_ga
   whole <- suff_gauss(following(x, 70), use = "pairwise.complete.obs")
   expect_near_cor(whole, x)
   x[200, 3] <- -Inf
-  expect_error(suff_gauss(following(x, 70), use = "complete.obs"), "infinite values in column \"v3\"", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(following(x, 70), use = "complete.obs"),
+    "infinite values in column \"v3\"",
+    class = "pcgpu_error_argument"
+  )
   x[, 3] <- 7
   expect_error(suff_gauss(following(x, 70)), "constant in column \"v3\"", class = "pcgpu_error_argument")
   expect_error(suff_gauss(following(unname(x), 70)), "constant in column 3", class = "pcgpu_error_argument")
@@ -73,12 +91,24 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   x <- simulate(4, 60)
   blocks <- list(x[1:30, ], x[31:60, 1:3])
   at <- 0
-  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "block with 3 columns after one with 4", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]),
+    "block with 3 columns after one with 4",
+    class = "pcgpu_error_argument"
+  )
   blocks[[2]] <- x[31:60, 4:1]
   at <- 0
-  expect_error(suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]), "and other names", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(function() if (at < 2) blocks[[at <<- at + 1]]),
+    "and other names",
+    class = "pcgpu_error_argument"
+  )
   at <- 0
-  expect_error(suff_gauss(function() if (at < 2) c("a", "b")[at <<- at + 1]), "numeric matrix", class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(function() if (at < 2) c("a", "b")[at <<- at + 1]),
+    "numeric matrix",
+    class = "pcgpu_error_argument"
+  )
   expect_error(suff_gauss(function() iris), "not numeric in column \"Species\"", class = "pcgpu_error_argument")
   stopped <- tryCatch(suff_gauss(function() stop("the disk is gone")), error = identity)
   expect_identical(conditionMessage(stopped), "the disk is gone")
@@ -97,7 +127,17 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   expect_error(c(m, gauss_moments(x[, 1:3])), "different variables", class = "pcgpu_error_argument")
   expect_error(c(m, gauss_moments(unname(x))), "different variables", class = "pcgpu_error_argument")
   expect_error(c(m, 1), "without changes", class = "pcgpu_error_argument")
-  for (change in list(list(products = 1), list(mean = NULL), list(n = "a"), list(power = 1), list(least = NULL), list(n = -5), list(n = 1.5), list(left_out = -1), list(missing = c(-1, 0, 0, 0)))) {
+  for (change in list(
+    list(products = 1),
+    list(mean = NULL),
+    list(n = "a"),
+    list(power = 1),
+    list(least = NULL),
+    list(n = -5),
+    list(n = 1.5),
+    list(left_out = -1),
+    list(missing = c(-1, 0, 0, 0))
+  )) {
     broken <- m
     broken[names(change)] <- change
     expect_error(suff_gauss(broken), "without changes", class = "pcgpu_error_argument")
@@ -112,12 +152,24 @@ test_that("Ctrl-C ends blocks, sparse matrices and files within half a second", 
   path <- path_for_test()
   works <- list(
     function() suff_gauss(function() block),
-    function() repeat write_pcgpu_file(block, path, overwrite = TRUE),
-    function() repeat gauss_moments(block)
+    function() {
+      repeat {
+        write_pcgpu_file(block, path, overwrite = TRUE)
+      }
+    },
+    function() {
+      repeat {
+        gauss_moments(block)
+      }
+    }
   )
   if (requireNamespace("Matrix", quietly = TRUE)) {
     sparse <- Matrix::rsparsematrix(20000, 3000, 0.04)
-    works <- c(works, function() repeat suff_gauss(sparse))
+    works <- c(works, function() {
+      repeat {
+        suff_gauss(sparse)
+      }
+    })
   }
   for (work in works) {
     stopped <- press_in_time(work)

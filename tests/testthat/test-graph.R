@@ -14,7 +14,9 @@ test_that("a skeleton's graph is identical to the one from a logical matrix", {
   for (p in c(2, 3, 10, 30)) {
     for (k in 1:5) {
       m <- random_matrix(p, FALSE)
-      if (!any(m)) next
+      if (!any(m)) {
+        next
+      }
       expect_identical(pcgpu:::graph_from_edges(colnames(m), edges_in(m)), as(m, "graphNEL"))
     }
   }
@@ -26,7 +28,9 @@ test_that("a CPDAG's graph is identical to the one from a numeric matrix, marks 
     for (k in 1:5) {
       m <- random_matrix(p, TRUE) + 0
       m[m == 1 & t(m) == 1] <- k %% 2 + 1
-      if (!any(m > 0)) next
+      if (!any(m > 0)) {
+        next
+      }
       weights <- lapply(seq_len(p), function(i) unname(m[i, m[i, ] != 0]))
       expect_identical(pcgpu:::graph_from_edges(colnames(m), edges_in(m), weights, one = 1), as(m, "graphNEL"))
     }

@@ -40,7 +40,8 @@ test_that("rows with missing values are left out, and what no data can stand for
   expect_identical(kept(x[6:60, ], use = "pairwise.complete.obs")$C, s$C)
   expect_error(kept(x), "missing values in column \"v2\"", class = "pcgpu_error_argument")
   for (refused in list(
-    tryCatch(kept(x, use = "pairwise.complete.obs"), error = identity), tryCatch(kept(x, method = "kendall"), error = identity)
+    tryCatch(kept(x, use = "pairwise.complete.obs"), error = identity),
+    tryCatch(kept(x, method = "kendall"), error = identity)
   )) {
     expect_s3_class(refused, "pcgpu_error_argument")
     expect_identical(refused$argument, "keep")
@@ -53,7 +54,11 @@ test_that("rows with missing values are left out, and what no data can stand for
   expect_error(kept(x[1:3, ]), "at least 4", class = "pcgpu_error_argument")
   x[2, 3] <- Inf
   expect_error(kept(x), "infinite values in column \"v3\"", class = "pcgpu_error_argument")
-  expect_error(pcgpu:::without_correlation(x, "column 3"), "no correlation for column 3:", class = "pcgpu_error_argument")
+  expect_error(
+    pcgpu:::without_correlation(x, "column 3"),
+    "no correlation for column 3:",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("searches are those of the correlations, by every method and rule, and make no C in R", {
@@ -86,9 +91,15 @@ test_that("searches are those of the correlations, by every method and rule, and
   expect_false(has_made(s))
   # Two variables; and a number of observations that is another.
   two <- kept(x[, 1:2])
-  expect_identical(skeleton(two, gaussCItest, 0.05, p = 2)@pMax, skeleton(suff_gauss(x[, 1:2]), gaussCItest, 0.05, p = 2)@pMax)
+  expect_identical(
+    skeleton(two, gaussCItest, 0.05, p = 2)@pMax,
+    skeleton(suff_gauss(x[, 1:2]), gaussCItest, 0.05, p = 2)@pMax
+  )
   two$n <- 5
-  expect_identical(skeleton(two, gaussCItest, 0.05, p = 2)@pMax, skeleton(list(C = whole$C[1:2, 1:2], n = 5), gaussCItest, 0.05, p = 2)@pMax)
+  expect_identical(
+    skeleton(two, gaussCItest, 0.05, p = 2)@pMax,
+    skeleton(list(C = whole$C[1:2, 1:2], n = 5), gaussCItest, 0.05, p = 2)@pMax
+  )
   two$n <- 2
   expect_error(skeleton(two, gaussCItest, 0.05, p = 2, method = "stable.fast"), class = "pcgpu_error_numeric")
 })
@@ -99,11 +110,19 @@ test_that("single tests, p-values of level 0 and conversions take it", {
   whole <- suff_gauss(x, device = "cpu")
   fit <- pc(s, gaussCItest, 0.01, labels = colnames(x), result = "compact")
   pairs <- utils::combn(9, 2)
-  expect_equal(p_value(fit, pairs[1, ], pairs[2, ], suffStat = s), p_value(fit, pairs[1, ], pairs[2, ], suffStat = whole), tolerance = 1e-9)
+  expect_equal(
+    p_value(fit, pairs[1, ], pairs[2, ], suffStat = s),
+    p_value(fit, pairs[1, ], pairs[2, ], suffStat = whole),
+    tolerance = 1e-9
+  )
   expect_equal(p_value(fit, "v1", "v9", suffStat = s), p_value(fit, "v1", "v9", suffStat = whole), tolerance = 1e-9)
   expect_identical(as_pcalg(fit, suffStat = s)@pMax, as_pcalg(fit, suffStat = whole)@pMax)
   expect_false(has_made(s))
-  expect_error(p_value(fit, 1:2, 3:4, suffStat = kept(x[, 1:8])), "for each of the 9 variables, not 8", class = "pcgpu_error_argument")
+  expect_error(
+    p_value(fit, 1:2, 3:4, suffStat = kept(x[, 1:8])),
+    "for each of the 9 variables, not 8",
+    class = "pcgpu_error_argument"
+  )
   expect_identical(gaussCItest(1, 2, 3:4, s), gaussCItest(1, 2, 3:4, whole))
   expect_identical(gaussCItest("v1", "v2", NULL, s), gaussCItest("v1", "v2", NULL, whole))
   # A function of R meets a list as any other.
@@ -126,12 +145,25 @@ test_that("pcalg's functions take it", {
 test_that("names are found, and compared with labels", {
   x <- simulate(4, 50)
   s <- kept(x)
-  expect_error(skeleton(s, gaussCItest, 0.05, labels = rev(colnames(x))), "`suffStat$data`", fixed = TRUE, class = "pcgpu_error_argument")
-  w <- expect_warning(skeleton(s, gaussCItest, 0.05, labels = letters[1:4]), "by position", class = "pcgpu_warning_names")
+  expect_error(
+    skeleton(s, gaussCItest, 0.05, labels = rev(colnames(x))),
+    "`suffStat$data`",
+    fixed = TRUE,
+    class = "pcgpu_error_argument"
+  )
+  w <- expect_warning(
+    skeleton(s, gaussCItest, 0.05, labels = letters[1:4]),
+    "by position",
+    class = "pcgpu_warning_names"
+  )
   expect_identical(w$argument, "suffStat$data")
   gaps <- matrix(FALSE, 4, 4, dimnames = list(rev(colnames(x)), rev(colnames(x))))
   expect_error(skeleton(s, gaussCItest, 0.05, p = 4, fixedGaps = gaps), class = "pcgpu_error_argument")
-  expect_error(skeleton(s, gaussCItest, 0.05, p = 5), "for each of the 5 variables, not 4", class = "pcgpu_error_argument")
+  expect_error(
+    skeleton(s, gaussCItest, 0.05, p = 5),
+    "for each of the 5 variables, not 4",
+    class = "pcgpu_error_argument"
+  )
   expect_false(has_made(s))
 })
 
@@ -146,12 +178,15 @@ test_that("it is printed, saved and read, and only n can be changed", {
   expect_identical(again$data, s$data)
   expect_identical(again$C, suff_gauss(x, device = "cpu")$C)
   printed <- in_new_session(c(
-    sprintf("s <- readRDS(%s)", deparse(file)), "fit <- pcgpu::pc(s, pcgpu::gaussCItest, 0.05, p = 4)",
+    sprintf("s <- readRDS(%s)", deparse(file)),
+    "fit <- pcgpu::pc(s, pcgpu::gaussCItest, 0.05, p = 4)",
     "cat(format(c(s$C[1, 2], sum(fit@pMax)), digits = 17))"
   ))
   fit <- pc(s, gaussCItest, 0.05, p = 4)
   expect_identical(printed[length(printed)], paste(format(c(s$C[1, 2], sum(fit@pMax)), digits = 17), collapse = " "))
-  for (change in list(function(s) s$C <- diag(4), function(s) s[["data"]] <- x, function(s) s$more <- 1, function(s) s["data"] <- list(x))) {
+  for (change in list(function(s) s$C <- diag(4), function(s) s[["data"]] <- x, function(s) s$more <- 1, function(s) {
+    s["data"] <- list(x)
+  })) {
     expect_error(change(s), "cannot be replaced", class = "pcgpu_error_argument")
   }
   s[["n"]] <- 49
@@ -170,10 +205,23 @@ test_that("it is printed, saved and read, and only n can be changed", {
 
 test_that("what is no data any more is an error, and not a crash", {
   s <- unclass(kept(simulate(4, 50)))
-  for (data in list(NULL, "a", 1:8, matrix("a", 2, 4), matrix(1L, 2, 4), matrix(0, 0, 4), data.frame(a = 1, b = 2, c = 3, d = 4))) {
+  for (data in list(
+    NULL,
+    "a",
+    1:8,
+    matrix("a", 2, 4),
+    matrix(1L, 2, 4),
+    matrix(0, 0, 4),
+    data.frame(a = 1, b = 2, c = 3, d = 4)
+  )) {
     s["data"] <- list(data)
     for (use in list(function(s) skeleton(s, gaussCItest, 0.05, p = 4), function(s) s$C)) {
-      expect_error(use(structure(s, class = "pcgpu_gauss_data")), "keep = \"data\"", fixed = TRUE, class = "pcgpu_error_argument")
+      expect_error(
+        use(structure(s, class = "pcgpu_gauss_data")),
+        "keep = \"data\"",
+        fixed = TRUE,
+        class = "pcgpu_error_argument"
+      )
     }
   }
   s$n <- "many"
@@ -203,7 +251,10 @@ test_that("a bar is shown while correlations take long, and not else", {
   expect_false(is.unsorted(seen[, 2]))
   expect_true(seen[1, 2] < 1 && seen[nrow(seen), 2] == 1)
   expect_identical(capture.output(s <- kept(simulate(5, 40), progress = TRUE), type = "message"), character())
-  expect_identical(grep("Correlations", capture.output(fit <- pc(s, gaussCItest, 0.05, p = 5, progress = TRUE), type = "message")), integer())
+  expect_identical(
+    grep("Correlations", capture.output(fit <- pc(s, gaussCItest, 0.05, p = 5, progress = TRUE), type = "message")),
+    integer()
+  )
   bar <- pcgpu:::text_bar()
   said <- capture.output(type = "message", {
     report <- pcgpu:::progress_reporter(TRUE, draw = bar)$report
@@ -218,7 +269,11 @@ test_that("Ctrl-C stops correlations of kept data", {
   skip_on_cran()
   x <- matrix(sin(seq_len(3e3 * 4e3)^1.5), 3e3)
   s <- kept(x)
-  stopped <- press_in_time(function() for (i in 1:20) skeleton(s, gaussCItest, 0.05, p = 4e3, m.max = 0, device = "cpu", result = "compact"))
+  stopped <- press_in_time(function() {
+    for (i in 1:20) {
+      skeleton(s, gaussCItest, 0.05, p = 4e3, m.max = 0, device = "cpu", result = "compact")
+    }
+  })
   expect_identical(stopped$outcome, "stopped")
   expect_lt(stopped$took, 1)
 })
@@ -233,7 +288,16 @@ test_that("on a GPU, searches of data are those of correlations that were made t
       for (method in c("stable", "stable.fast", "original")) {
         for (rule in list(list(), list(maj.rule = TRUE))) {
           run <- function(stat) {
-            args <- list(stat, gaussCItest, 0.01, p = size[2], skel.method = method, m.max = 1, device = "cuda", result = "compact")
+            args <- list(
+              stat,
+              gaussCItest,
+              0.01,
+              p = size[2],
+              skel.method = method,
+              m.max = 1,
+              device = "cuda",
+              result = "compact"
+            )
             fit <- do.call(pc, c(args, rule), quote = TRUE)
             fit@call <- quote(f())
             fit
@@ -244,7 +308,8 @@ test_that("on a GPU, searches of data are those of correlations that were made t
       expect_false(has_made(s))
     }
   }
-  e <- expect_error(skeleton(s, gaussCItest, 0.01, p = 130, device = cuda_device(memory = 1e5)),
+  e <- expect_error(
+    skeleton(s, gaussCItest, 0.01, p = 130, device = cuda_device(memory = 1e5)),
     class = "pcgpu_error_device_out_of_memory"
   )
   expect_match(conditionMessage(e), "GPU memory")

@@ -1,4 +1,5 @@
-# Random graphs with random knowledge, right and wrong, against a plain reference: all DAGs of the equivalence class, of which those that agree with what is known are kept.
+# Random graphs with random knowledge, right and wrong, against a plain reference: all DAGs of the equivalence class, of
+# which those that agree with what is known are kept.
 
 # Those with the edges and v-structures of `dag` ([i, j] = 1: i -> j), as matrices.
 members <- function(dag) {
@@ -20,7 +21,9 @@ members <- function(dag) {
   }
   made <- lapply(which(kept), function(row) {
     m <- 0 * dag
-    m[ifelse(forward[row, ], edges[, 1], edges[, 2]) + nrow(dag) * (ifelse(forward[row, ], edges[, 2], edges[, 1]) - 1)] <- 1
+    m[
+      ifelse(forward[row, ], edges[, 1], edges[, 2]) + nrow(dag) * (ifelse(forward[row, ], edges[, 2], edges[, 1]) - 1)
+    ] <- 1
     m
   })
   Filter(is_acyclic, made)
@@ -88,26 +91,38 @@ test_that("graphs with knowledge are the union of the DAGs that agree with it, o
     possible <- Filter(function(dag) agrees(dag, known), class)
     added <- tryCatch(do.call(add_knowledge, c(list(union_of(class)), known)), pcgpu_error = identity)
     if (length(possible)) {
-      if (!identical(added, union_of(possible))) fail(paste("add_knowledge(), case", case))
+      if (!identical(added, union_of(possible))) {
+        fail(paste("add_knowledge(), case", case))
+      }
       seen["added"] <- seen["added"] + 1
     } else {
-      if (!inherits(added, c("pcgpu_error_knowledge", "pcgpu_error_argument"))) fail(paste("not refused, case", case))
+      if (!inherits(added, c("pcgpu_error_knowledge", "pcgpu_error_argument"))) {
+        fail(paste("not refused, case", case))
+      }
       seen["refused"] <- seen["refused"] + 1
     }
     search <- function(what = pc, ...) {
-      suppressMessages(do.call(what, c(list(...), list(indepTest = dsep_oracle, suffStat = dag, alpha = 0.5, numCores = 1), known)), "pcgpu_message")
+      suppressMessages(
+        do.call(what, c(list(...), list(indepTest = dsep_oracle, suffStat = dag, alpha = 0.5, numCores = 1), known)),
+        "pcgpu_message"
+      )
     }
     fit <- tryCatch(search(labels = rownames(dag)), pcgpu_error_argument = identity)
     if (case %% 2 == 0) {
-      if (!identical(as(fit@graph, "matrix"), union_of(possible))) fail(paste("pc(), case", case))
-      seen["untested"] <- seen["untested"] + any(paste(known$forbidden$from, known$forbidden$to) %in% paste(known$forbidden$to, known$forbidden$from))
+      if (!identical(as(fit@graph, "matrix"), union_of(possible))) {
+        fail(paste("pc(), case", case))
+      }
+      seen["untested"] <- seen["untested"] +
+        any(paste(known$forbidden$from, known$forbidden$to) %in% paste(known$forbidden$to, known$forbidden$from))
     } else if (is(fit, "pcAlgo")) {
       # Wrong knowledge: there is no right graph, but what is known is in it.
       found <- as(fit@graph, "matrix")
       directed <- found - t(found) == 1
       at <- function(arrows) cbind(match(arrows$from, rownames(dag)), match(arrows$to, rownames(dag)))
       late <- if (!is.null(known$tiers)) outer(known$tiers, known$tiers, ">") else FALSE
-      if (!all(directed[at(known$required)]) || any(found[at(known$forbidden)] == 1) || any(found == 1 & late)) fail(paste("knowledge is not kept, case", case))
+      if (!all(directed[at(known$required)]) || any(found[at(known$forbidden)] == 1) || any(found == 1 & late)) {
+        fail(paste("knowledge is not kept, case", case))
+      }
       seen["wrong"] <- seen["wrong"] + 1
     } else if (length(possible)) {
       fail(paste("refused without reason, case", case))

@@ -26,17 +26,33 @@ test_that("columns named from and to are read by name, in any order and every fo
   known <- data.frame(to = c("effect", "other"), from = c("dose", "dose"))
   right <- c("dose effect", "dose other")
   forms <- list(
-    known, known[2:1], as.matrix(known), as.list(known), cbind(weight = 1:2, known, note = "x"), as.matrix(cbind(known, note = "x")),
-    list(c(to = "effect", from = "dose"), c(from = "dose", to = "other")), list(c(to = "effect", from = "dose"), c("dose", "other")),
-    data.frame(to = factor(known$to), from = factor(known$from)), data.frame(to = 2:3, from = 1), cbind(to = 2:3, from = 1),
-    stats::setNames(known, c("To", "FROM")), stats::setNames(known, c("target", "source")), stats::setNames(known, c("effect", "cause")),
-    stats::setNames(known, c("child", "parent")), stats::setNames(known[2:1], c("x", "y")), unname(as.matrix(known[2:1]))
+    known,
+    known[2:1],
+    as.matrix(known),
+    as.list(known),
+    cbind(weight = 1:2, known, note = "x"),
+    as.matrix(cbind(known, note = "x")),
+    list(c(to = "effect", from = "dose"), c(from = "dose", to = "other")),
+    list(c(to = "effect", from = "dose"), c("dose", "other")),
+    data.frame(to = factor(known$to), from = factor(known$from)),
+    data.frame(to = 2:3, from = 1),
+    cbind(to = 2:3, from = 1),
+    stats::setNames(known, c("To", "FROM")),
+    stats::setNames(known, c("target", "source")),
+    stats::setNames(known, c("effect", "cause")),
+    stats::setNames(known, c("child", "parent")),
+    stats::setNames(known[2:1], c("x", "y")),
+    unname(as.matrix(known[2:1]))
   )
-  for (form in forms) expect_identical(ends(form), right)
+  for (form in forms) {
+    expect_identical(ends(form), right)
+  }
   expect_identical(ends(c(to = "effect", from = "dose")), right[1])
   expect_identical(ends(c("dose", "effect")), right[1])
   expect_identical(ends(list(to = "effect", from = "dose")), right[1])
-  if (requireNamespace("tibble", quietly = TRUE)) expect_identical(ends(tibble::as_tibble(known)), right)
+  if (requireNamespace("tibble", quietly = TRUE)) {
+    expect_identical(ends(tibble::as_tibble(known)), right)
+  }
   if (requireNamespace("data.table", quietly = TRUE)) expect_identical(ends(data.table::as.data.table(known)), right)
 })
 
@@ -52,7 +68,10 @@ test_that("every function that takes arrows reads them by name", {
   expect_identical(arrows(suppressMessages(fciPlus(three, alpha = 0.01, required = known))), right)
   skel <- suppressMessages(skeleton(three, alpha = 0.01, required = known))
   expect_identical(arrows(suppressMessages(orient(skel, required = known))), right)
-  expect_identical(arrows(suppressMessages(stability(three, alpha = 0.01, required = known, replicates = 3, seed = 1))$fit), right)
+  expect_identical(
+    arrows(suppressMessages(stability(three, alpha = 0.01, required = known, replicates = 3, seed = 1))$fit),
+    right
+  )
 })
 
 test_that("rows of edges() can be given back, where they have a direction", {
@@ -70,7 +89,11 @@ test_that("rows of edges() can be given back, where they have a direction", {
   expect_identical(nrow(edges(searched(forbidden = undirected))), 0L)
   for (kind in c("o->", "o-o", "o--")) {
     for (argument in c("required", "forbidden")) {
-      refused(data.frame(from = "dose", to = "other", kind = kind), sprintf("has a row dose %s other, whose direction a PAG", kind), argument = argument)
+      refused(
+        data.frame(from = "dose", to = "other", kind = kind),
+        sprintf("has a row dose %s other, whose direction a PAG", kind),
+        argument = argument
+      )
     }
   }
   # A column of this name that says something else.
@@ -87,7 +110,14 @@ test_that("an adjacency matrix is read as its attribute type says", {
   right <- c("a c", "b c", "c d")
   plain <- as(fit@graph, "matrix")
   amat <- as(fit, "amat")
-  for (m in list(plain, plain == 1, amat, structure(t(plain), type = "cpdag"), structure(plain, type = "other"), unname(plain))) {
+  for (m in list(
+    plain,
+    plain == 1,
+    amat,
+    structure(t(plain), type = "cpdag"),
+    structure(plain, type = "other"),
+    unname(plain)
+  )) {
     expect_identical(ends(m, names(data)), right)
     expect_identical(ends(m, names(data), "forbidden"), right)
   }
@@ -125,13 +155,35 @@ test_that("a number for each variable means the same in every form", {
   named <- c(a = 2, b = 3, c = 1)
   table <- data.frame(variable = c("b", "a", "c"), tier = c(3, 2, 1))
   forms <- list(
-    named, rev(named), as.list(named), as.list(rev(named)), as.data.frame(as.list(rev(named))), t(rev(named)), as.matrix(rev(named)), as.matrix(named), unname(named), t(unname(named)),
-    data.frame(tier = rev(named)), data.frame(tier = unname(named)), table, table[3:1, 2:1], as.list(table), as.matrix(table), cbind(table, note = "x"),
-    stats::setNames(table, c("x", "y")), stats::setNames(table, c("Variable", "Tier")), data.frame(variable = c(2, 1, 3), tier = c(3, 2, 1)),
-    data.frame(variable = factor(table$variable), tier = factor(c("z", "y", "x"), c("x", "y", "z"), ordered = TRUE)), list("c", "a", "b"), list(3, "a", "b"),
-    list(first = 3, second = 1, third = 2), list(c = "c", a = "a", b = "b")
+    named,
+    rev(named),
+    as.list(named),
+    as.list(rev(named)),
+    as.data.frame(as.list(rev(named))),
+    t(rev(named)),
+    as.matrix(rev(named)),
+    as.matrix(named),
+    unname(named),
+    t(unname(named)),
+    data.frame(tier = rev(named)),
+    data.frame(tier = unname(named)),
+    table,
+    table[3:1, 2:1],
+    as.list(table),
+    as.matrix(table),
+    cbind(table, note = "x"),
+    stats::setNames(table, c("x", "y")),
+    stats::setNames(table, c("Variable", "Tier")),
+    data.frame(variable = c(2, 1, 3), tier = c(3, 2, 1)),
+    data.frame(variable = factor(table$variable), tier = factor(c("z", "y", "x"), c("x", "y", "z"), ordered = TRUE)),
+    list("c", "a", "b"),
+    list(3, "a", "b"),
+    list(first = 3, second = 1, third = 2),
+    list(c = "c", a = "a", b = "b")
   )
-  for (form in forms) expect_identical(tiers_of(form), c(2, 3, 1))
+  for (form in forms) {
+    expect_identical(tiers_of(form), c(2, 3, 1))
+  }
   expect_identical(tiers_of(list(a = 2, b = 2, c = 1)), c(2, 2, 1))
   expect_identical(tiers_of(data.frame(x = c("a", "b"), y = c("c", "d")), letters[1:4]), c(1, 1, 2, 2))
   right <- arrows(suppressMessages(pc(tiered, alpha = 0.01, tiers = named)))
@@ -154,7 +206,10 @@ test_that("tiers that cannot be told apart are refused", {
   no(list(a = 2, b = 3, c = 1:2), "elements that are not a single number")
   no(data.frame(x = 2, y = 3, z = 1), "unknown variables, ")
   no(data.frame(a = 1:2, b = 1:2, c = 1:2), "elements that are not a single number")
-  no(data.frame(variable = c("a", "b", "c"), tier = c("early", "early", "late")), "a column of tiers that is not numeric")
+  no(
+    data.frame(variable = c("a", "b", "c"), tier = c("early", "early", "late")),
+    "a column of tiers that is not numeric"
+  )
   no(data.frame(variable = c("a", "b"), tier = 1:2), "no tier for \"c\"")
   no(data.frame(variable = c("a", "b", "b"), tier = 1:3), "duplicated names, \"b\"")
 })
@@ -163,7 +218,12 @@ test_that("a kind that no table of edges has is refused, and words are not kinds
   x <- random_data(random_dag(3, 2, seed = 1), 200, seed = 1)
   arrow <- data.frame(from = colnames(x)[1], to = colnames(x)[2])
   for (argument in c("required", "forbidden")) {
-    call <- function(kind) suppressMessages(do.call(pc, c(list(x, alpha = 0.01), stats::setNames(list(cbind(arrow, kind = kind)), argument))))
+    call <- function(kind) {
+      suppressMessages(do.call(
+        pc,
+        c(list(x, alpha = 0.01), stats::setNames(list(cbind(arrow, kind = kind)), argument))
+      ))
+    }
     expect_error(call("<--"), "a kind that edge_table", class = "pcgpu_error_argument")
     expect_identical(edge_table(call("expert")), edge_table(call("-->")))
   }

@@ -56,9 +56,11 @@ test_that("slots, reference classes and R6 objects are known by their values", {
   here <- environment()
   methods::setClass("pcgpuTestSlots", representation(a = "environment", b = "numeric"), where = here)
   methods::setClass("pcgpuTestNumbers", representation(a = "environment"), contains = "numeric", where = here)
-  reference <- methods::setRefClass("pcgpuTestReference",
+  reference <- methods::setRefClass(
+    "pcgpuTestReference",
     fields = list(x = "numeric", y = "list", twice = function(value) if (missing(value)) x * 2),
-    methods = list(get_x = function() x), where = here
+    methods = list(get_x = function() x),
+    where = here
   )
   on.exit({
     methods::removeClass("pcgpuTestSlots", where = here)
@@ -78,8 +80,10 @@ test_that("slots, reference classes and R6 objects are known by their values", {
   used$get_x()
   expect_identical(known(used), before)
   skip_if_not_installed("R6")
-  counted <- R6::R6Class("counted",
-    public = list(get = function() private$kept, initialize = function(v) private$kept <- v), private = list(kept = 0),
+  counted <- R6::R6Class(
+    "counted",
+    public = list(get = function() private$kept, initialize = function(v) private$kept <- v),
+    private = list(kept = 0),
     active = list(twice = function() private$kept * 2)
   )
   expect_known(list(private = function(v) counted$new(v), method = function(v) counted$new(v)$get))
@@ -102,9 +106,14 @@ test_that("what does not belong to a value is not compared", {
   expect_identical(known(named(1)), known(named(2)))
   in_workspace <- function(x) x + some_variable
   environment(in_workspace) <- globalenv()
-  for (large in list(globalenv(), asNamespace("stats"), baseenv(), in_workspace)) expect_lt(length(known(large)), 2000)
+  for (large in list(globalenv(), asNamespace("stats"), baseenv(), in_workspace)) {
+    expect_lt(length(known(large)), 2000)
+  }
   parsed <- function(text, keep) eval(parse(text = text, keep.source = keep)[[1]])
-  expect_identical(known(parsed("function(x) { function(y) y }", TRUE)), known(parsed("function(x)  {\n function(y)   y # a\n }", FALSE)))
+  expect_identical(
+    known(parsed("function(x) { function(y) y }", TRUE)),
+    known(parsed("function(x)  {\n function(y)   y # a\n }", FALSE))
+  )
   unused <- function(v) function(x) x
   expect_identical(known(unused(1)), known(unused(2)))
   # The matrix that such an object makes for itself.
@@ -119,24 +128,38 @@ test_that("what does not belong to a value is not compared", {
 test_that("what R cannot read is refused by name, before the search", {
   pointer <- methods::new("externalptr")
   deep <- NULL
-  for (i in 1:20000) deep <- env(x = deep)
+  for (i in 1:20000) {
+    deep <- env(x = deep)
+  }
   asked <- 0
   test <- function(x, y, S, suffStat) {
     asked <<- asked + 1
     1
   }
   file <- no_file()
-  says <- list("contains an object of type \"externalptr\"", "is nested too deeply", "contains \"a\", which cannot be evaluated [(]gone[)]")
+  says <- list(
+    "contains an object of type \"externalptr\"",
+    "is nested too deeply",
+    "contains \"a\", which cannot be evaluated [(]gone[)]"
+  )
   broken <- env()
   delayedAssign("a", stop("gone"), assign.env = broken)
   wrong <- list(list(a = list(pointer)), deep, broken)
   for (i in seq_along(wrong)) {
-    e <- expect_error(skeleton(wrong[[i]], test, 0.2, p = 4, checkpoint = file), says[[i]], class = "pcgpu_error_checkpoint")
+    e <- expect_error(
+      skeleton(wrong[[i]], test, 0.2, p = 4, checkpoint = file),
+      says[[i]],
+      class = "pcgpu_error_checkpoint"
+    )
     expect_identical(e$reason, "unreadable")
     expect_match(conditionMessage(e), "`suffStat`.*leave out `checkpoint`")
     expect_match(e$hint, "leave out `checkpoint`")
   }
-  expect_error(skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file), "`indepTest` contains", class = "pcgpu_error_checkpoint")
+  expect_error(
+    skeleton(1, function(x, y, S, suffStat) pointer, 0.2, p = 4, checkpoint = file),
+    "`indepTest` contains",
+    class = "pcgpu_error_checkpoint"
+  )
   expect_identical(asked, 0)
   expect_false(file.exists(file))
   expect_s4_class(skeleton(wrong[[1]], test, 0.2, p = 4), "pcAlgo")
@@ -147,14 +170,18 @@ test_that("a search of some data does not go on with others", {
   left <- 0
   test <- function(x, y, S, suffStat) {
     left <<- left + 1
-    if (left == getOption("pcgpu_test_limit")) stop("the machine is gone")
+    if (left == getOption("pcgpu_test_limit")) {
+      stop("the machine is gone")
+    }
     gaussCItest(x, y, S, get("s", suffStat))
   }
   of <- function(seed) env(s = small(seed = seed))
   # The data of the test itself.
   holding <- function(s) {
     function(x, y, S, suffStat) {
-      if (identical(S, getOption("pcgpu_test_set"))) stop("the machine is gone")
+      if (identical(S, getOption("pcgpu_test_set"))) {
+        stop("the machine is gone")
+      }
       gaussCItest(x, y, S, s)
     }
   }
@@ -163,7 +190,11 @@ test_that("a search of some data does not go on with others", {
     options(pcgpu_test_limit = left + 30)
     expect_error(search(of(1), test, 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_limit = Inf)
-    e <- expect_error(search(of(2), test, 0.2, p = 9, checkpoint = file), "`suffStat` differs", class = "pcgpu_error_checkpoint")
+    e <- expect_error(
+      search(of(2), test, 0.2, p = 9, checkpoint = file),
+      "`suffStat` differs",
+      class = "pcgpu_error_checkpoint"
+    )
     expect_identical(e$reason, "arguments")
     found <- while_resumed(search(of(1), test, 0.2, p = 9, checkpoint = file))
     expect_s3_class(found$told, "pcgpu_message_resumed")
@@ -171,7 +202,11 @@ test_that("a search of some data does not go on with others", {
     options(pcgpu_test_set = 3L)
     expect_error(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_set = NULL)
-    expect_error(search(NULL, holding(small(seed = 2)), 0.2, p = 9, checkpoint = file), "`indepTest` differs", class = "pcgpu_error_checkpoint")
+    expect_error(
+      search(NULL, holding(small(seed = 2)), 0.2, p = 9, checkpoint = file),
+      "`indepTest` differs",
+      class = "pcgpu_error_checkpoint"
+    )
     found <- while_resumed(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file))
     expect_s3_class(found$told, "pcgpu_message_resumed")
   }

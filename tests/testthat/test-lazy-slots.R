@@ -10,7 +10,9 @@ for (j in 2:p) {
 x[, 7] <- x[, 3]
 s <- suff_gauss(x, device = "cpu")
 some <- cbind(c(1, 5, 77, 300, 509, 7, 3, 9), c(510, 3, 20, 300, 100, 3, 7, 1))
-search <- function(..., of = skeleton, stat = s) suppressWarnings(of(stat, gaussCItest, 0.01, p = p, device = "cpu", ...))
+search <- function(..., of = skeleton, stat = s) {
+  suppressWarnings(of(stat, gaussCItest, 0.01, p = p, device = "cpu", ...))
+}
 
 # Lists and matrices that R made itself.
 whole <- function(fit) list(pMax = fit@pMax + 0, sepset = lapply(fit@sepset, function(row) row[seq_along(row)]))
@@ -33,14 +35,20 @@ test_that("cells, rows and whole slots are those that level 0 and a compact resu
       wanted <- suppressWarnings(as_pcalg(compact, stat, gaussCItest))
       expect_equal(found@pMax[some], wanted@pMax[some], tolerance = 1e-12)
       expect_identical(found@sepset[[1]][[510]], wanted@sepset[[1]][[510]])
-      expect_identical(lapply(some[, 1], function(i) found@sepset[[i]]), lapply(some[, 1], function(i) wanted@sepset[[i]]))
+      expect_identical(
+        lapply(some[, 1], function(i) found@sepset[[i]]),
+        lapply(some[, 1], function(i) wanted@sepset[[i]])
+      )
       expect_identical(found@sepset, wanted@sepset)
       expect_identical(found@pMax, wanted@pMax)
       expect_identical(found@graph, wanted@graph)
     }
   }
   oriented <- search(of = pc, conservative = TRUE)
-  expect_identical(oriented@sepset, suppressWarnings(as_pcalg(search(of = pc, conservative = TRUE, result = "compact"), s, gaussCItest))@sepset)
+  expect_identical(
+    oriented@sepset,
+    suppressWarnings(as_pcalg(search(of = pc, conservative = TRUE, result = "compact"), s, gaussCItest))@sepset
+  )
 })
 
 test_that("changes, copies, files and other processes have their own cells", {
@@ -67,7 +75,10 @@ test_that("changes, copies, files and other processes have their own cells", {
   expect_identical(whole(unserialize(serialize(search(), NULL, version = 2))), of)
   expect_identical(whole(as_pcalg(search())), of)
   skip_on_os("windows")
-  expect_identical(parallel::mclapply(1:2, function(k) fresh@sepset[[k]][[100]], mc.cores = 2), lapply(1:2, function(k) of$sepset[[k]][[100]]))
+  expect_identical(
+    parallel::mclapply(1:2, function(k) fresh@sepset[[k]][[100]], mc.cores = 2),
+    lapply(1:2, function(k) of$sepset[[k]][[100]])
+  )
 })
 
 test_that("R's functions take the slots", {

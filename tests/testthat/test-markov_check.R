@@ -23,10 +23,18 @@ test_that("p-values are those of the test, on all rows or on samples", {
   found <- check(dag, suffStat = suff, indepTest = gaussCItest, seed = 2)
   table <- as.data.frame(found)
   sets <- strsplit(table$given, ", ", fixed = TRUE)
-  want <- mapply(function(a, b, S) gaussCItest(match(a, colnames(x)), match(b, colnames(x)), match(S, colnames(x)), suff), table$x, table$y, sets)
+  want <- mapply(
+    function(a, b, S) gaussCItest(match(a, colnames(x)), match(b, colnames(x)), match(S, colnames(x)), suff),
+    table$x,
+    table$y,
+    sets
+  )
   expect_equal(table$p, unname(want), tolerance = 1e-9)
   expect_identical(as.data.frame(check(dag, x, gaussCItest, resamples = 0, seed = 2))$p, table$p)
-  expect_identical(check(dag, x, gaussCItest, seed = 2)$summary, check(dag, x, gaussCItest, suff_gauss, seed = 2)$summary)
+  expect_identical(
+    check(dag, x, gaussCItest, seed = 2)$summary,
+    check(dag, x, gaussCItest, suff_gauss, seed = 2)$summary
+  )
   expect_false(identical(as.data.frame(check(dag, x, gaussCItest, seed = 2))$p, table$p))
   expect_equal(found$summary$below[1], mean(table$p[table$implied == "independence"] < 0.05))
   expect_identical(as.data.frame(check(dag, x[, 10:1], gaussCItest, resamples = 0, seed = 2))$p, table$p)
@@ -54,7 +62,9 @@ test_that("the true graph passes, and a graph without some of its edges does not
   grDevices::pdf(file)
   plot(some)
   # Bins by number or limits, and graphical arguments of either part.
-  expect_true(all(c("P", "Mine") %in% drawn(plot(some, breaks = 5, xlab = "P", main = "Mine", col = "gold"))$texts$label))
+  expect_true(all(
+    c("P", "Mine") %in% drawn(plot(some, breaks = 5, xlab = "P", main = "Mine", col = "gold"))$texts$label
+  ))
   plot(some, breaks = c(0, 0.1, 1))
   expect_error(plot(some, breaks = "many bins"), "`breaks`", class = "pcgpu_error_argument")
   grDevices::dev.off()
@@ -77,7 +87,9 @@ test_that("graphs without a DAG are told of, and arguments are checked", {
   x <- matrix(rnorm(200), 50)
   expect_message(found <- check(square, x, gaussCItest), class = "pcgpu_message_graph")
   expect_output(print(found), "No DAG extends")
-  bad <- function(argument, ...) expect_identical(expect_error(check(...), class = "pcgpu_error_argument")$argument, argument)
+  bad <- function(argument, ...) {
+    expect_identical(expect_error(check(...), class = "pcgpu_error_argument")$argument, argument)
+  }
   bad("fit")
   bad("data", square)
   bad("data", square, 1:4, gaussCItest)
@@ -95,7 +107,9 @@ test_that("graphs without a DAG are told of, and arguments are checked", {
 
 test_that("Anderson and Darling's distribution has its known points", {
   # Marsaglia and Marsaglia (2004); D'Agostino and Stephens (1986), table 4.2.
-  for (point in list(c(1.933, 0.9), c(2.492, 0.95), c(3.857, 0.99))) expect_equal(ad_cdf(point[1], 1e6), point[2], tolerance = 1e-3)
+  for (point in list(c(1.933, 0.9), c(2.492, 0.95), c(3.857, 0.99))) {
+    expect_equal(ad_cdf(point[1], 1e6), point[2], tolerance = 1e-3)
+  }
   set.seed(3)
   p <- replicate(400, ad_uniform(runif(30)))
   expect_gt(stats::ks.test(p, "punif")$p.value, 1e-3)
@@ -109,8 +123,16 @@ test_that("completed data sets are sent on to the argument that takes them", {
 
 test_that("errors of a user's function name the argument", {
   dag <- random_dag(4, 0, labels = names(iris)[1:4])
-  expect_error(markov_check(dag, iris[1:4], gaussCItest, suffStat = function(rows) stop("oh")), "^`suffStat` failed with an error: oh", class = "pcgpu_error_argument")
-  expect_error(stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")), "^`make` failed with an error: oh", class = "pcgpu_error_argument")
+  expect_error(
+    markov_check(dag, iris[1:4], gaussCItest, suffStat = function(rows) stop("oh")),
+    "^`suffStat` failed with an error: oh",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(
+    stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")),
+    "^`make` failed with an error: oh",
+    class = "pcgpu_error_argument"
+  )
   found <- markov_check(dag, iris[1:4], gaussCItest, seed = 1)
   expect_identical(summary(found), found$summary)
 })
@@ -131,12 +153,19 @@ test_that("workers of a cluster give the same answer", {
   cluster <- parallel::makePSOCKcluster(2)
   on.exit(parallel::stopCluster(cluster), add = TRUE)
   for (arguments in list(
-    list(x, gaussCItest), list(x, gaussCItest, resamples = 0), list(indepTest = noisy, suffStat = suff_gauss(x)), list(x, noisy, suff_gauss),
+    list(x, gaussCItest),
+    list(x, gaussCItest, resamples = 0),
+    list(indepTest = noisy, suffStat = suff_gauss(x)),
+    list(x, noisy, suff_gauss),
     list(x[1:40, ], cmiKnnCItest, tests = 10)
   )) {
     expect_identical(do.call(plain, c(arguments, list(cluster = cluster))), do.call(plain, arguments))
   }
-  expect_error(markov_check(dag, x, function(x, y, S, suffStat) stop("no"), suff_gauss, cluster = cluster), "no", class = "pcgpu_error_test")
+  expect_error(
+    markov_check(dag, x, function(x, y, S, suffStat) stop("no"), suff_gauss, cluster = cluster),
+    "no",
+    class = "pcgpu_error_test"
+  )
 })
 
 test_that("only the correlations that questions need are made, and they are those of all", {
@@ -152,7 +181,11 @@ test_that("arrows on cycles count as undirected", {
   cycle["a", "b"] <- cycle["b", "c"] <- cycle["c", "a"] <- cycle["c", "d"] <- cycle["d", "e"] <- 1
   set.seed(1)
   x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, names))
-  expect_message(found <- markov_check(cycle, x, gaussCItest, seed = 1), "has directed cycles", class = "pcgpu_message_graph")
+  expect_message(
+    found <- markov_check(cycle, x, gaussCItest, seed = 1),
+    "has directed cycles",
+    class = "pcgpu_message_graph"
+  )
   expect_identical(found$extension, "cycles")
   expect_output(print(found), "The graph has directed cycles")
   asked <- as.data.frame(found)
@@ -163,9 +196,15 @@ test_that("arrows on cycles count as undirected", {
 test_that("what a sample of rows is too small for is told of the data", {
   dag <- random_dag(5, 2, seed = 1)
   x <- random_data(dag, 60, seed = 1)
-  error <- expect_error(markov_check(dag, x, gaussCItest, share = 0.05, seed = 1), "`data` is unsuitable in a sample of 3 rows \\(it has.*at least 4 observations.*`share`", class = "pcgpu_error_argument")
+  error <- expect_error(
+    markov_check(dag, x, gaussCItest, share = 0.05, seed = 1),
+    "`data` is unsuitable in a sample of 3 rows \\(it has.*at least 4 observations.*`share`",
+    class = "pcgpu_error_argument"
+  )
   expect_identical(error$argument, "data")
-  for (alpha in list(0, 1, 5, NA, "a")) expect_error(markov_check(dag, x, gaussCItest, alpha = alpha), "`alpha`", class = "pcgpu_error_argument")
+  for (alpha in list(0, 1, 5, NA, "a")) {
+    expect_error(markov_check(dag, x, gaussCItest, alpha = alpha), "`alpha`", class = "pcgpu_error_argument")
+  }
 })
 
 test_that("columns that are constant in a sample have no answer there, and that is said", {
@@ -178,17 +217,30 @@ test_that("columns that are constant in a sample have no answer there, and that 
   graph["a", "b"] <- graph["a", "rare"] <- 1
   count <- function(told) sum(vapply(told, inherits, NA, "pcgpu_message_constant"))
   for (kind in list(
-    list(x, NULL), list(x, gaussCItest), list(data.frame(x[1:2], rare = factor(x$rare)), NULL), list(x, cmiKnnCItest), list(x, gaussCItwd),
+    list(x, NULL),
+    list(x, gaussCItest),
+    list(data.frame(x[1:2], rare = factor(x$rare)), NULL),
+    list(x, cmiKnnCItest),
+    list(x, gaussCItwd),
     list(data.frame(lapply(x, function(column) factor(column > 0))), disCItest)
   )) {
     told <- list()
-    withCallingHandlers(expect_no_warning(found <- markov_check(graph, kind[[1]], kind[[2]], seed = 1, resamples = 20)), message = function(m) {
-      told <<- c(told, list(m))
-      invokeRestart("muffleMessage")
-    })
+    withCallingHandlers(
+      expect_no_warning(found <- markov_check(graph, kind[[1]], kind[[2]], seed = 1, resamples = 20)),
+      message = function(m) {
+        told <<- c(told, list(m))
+        invokeRestart("muffleMessage")
+      }
+    )
     expect_identical(count(told), 1L)
     lost <- found$constants
-    rows <- vapply(1:20, function(number) sum(check_rust(rust_ensemble_rows(n, list(size = n / 2, seed = 1, replace = FALSE), number, 0)) <= 3), 0)
+    rows <- vapply(
+      1:20,
+      function(number) {
+        sum(check_rust(rust_ensemble_rows(n, list(size = n / 2, seed = 1, replace = FALSE), number, 0)) <= 3)
+      },
+      0
+    )
     expect_identical(lost, sum(rows == 0))
     expect_output(print(found), sprintf("%d samples had constant columns", lost))
   }
@@ -200,9 +252,17 @@ test_that("columns that are constant in a sample have no answer there, and that 
     of <- table[table$implied == implied, ]
     expect_identical(is.na(of$p), samples(implied) & (of$x == "rare" | of$y == "rare"))
   }
-  expect_message(markov_check(graph, transform(x, b = factor(b > 0), rare = factor(1)), resamples = 0), "The data had constant columns \\(\"rare\"\\)", class = "pcgpu_message_constant")
+  expect_message(
+    markov_check(graph, transform(x, b = factor(b > 0), rare = factor(1)), resamples = 0),
+    "The data had constant columns \\(\"rare\"\\)",
+    class = "pcgpu_message_constant"
+  )
   for (resamples in c(0, 5)) {
-    expect_error(markov_check(graph, transform(x, rare = 1), gaussCItest, resamples = resamples), "`data` is constant in column \"rare\": drop", class = "pcgpu_error_argument")
+    expect_error(
+      markov_check(graph, transform(x, rare = 1), gaussCItest, resamples = resamples),
+      "`data` is constant in column \"rare\": drop",
+      class = "pcgpu_error_argument"
+    )
   }
 })
 
@@ -218,7 +278,11 @@ test_that("a constant among those that are conditioned on takes a degree of free
   graph["d", c("a", "b")] <- 1
   found <- as.data.frame(markov_check(graph, indepTest = gaussCItest, suffStat = suff))
   r <- C["a", "b"]
-  expect_equal(found$p[found$given == "d" & found$x != "e" & found$y != "e"], 2 * stats::pnorm(-sqrt(60 - 1 - 3) * abs(atanh(r))), tolerance = 1e-9)
+  expect_equal(
+    found$p[found$given == "d" & found$x != "e" & found$y != "e"],
+    2 * stats::pnorm(-sqrt(60 - 1 - 3) * abs(atanh(r))),
+    tolerance = 1e-9
+  )
   expect_identical(unname(suff_with_constants(replace(x[, 1:3], 61:180, 0), 2:3)$C), diag(3))
 })
 
@@ -243,5 +307,8 @@ test_that("missing values are what the search took them for, or an error that sa
   # What is advised works.
   expect_s3_class(suppressMessages(markov_check(graph, holes, na = "testwise")), "pcgpu_markov")
   expect_s3_class(markov_check(completed, suffStat = sets, indepTest = gaussMItest), "pcgpu_markov")
-  expect_s3_class(markov_check(graph, holes, gaussCItest, function(rows) suff_gauss(rows, use = "complete.obs")), "pcgpu_markov")
+  expect_s3_class(
+    markov_check(graph, holes, gaussCItest, function(rows) suff_gauss(rows, use = "complete.obs")),
+    "pcgpu_markov"
+  )
 })

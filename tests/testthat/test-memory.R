@@ -1,8 +1,10 @@
-# Calls under limits of the address space (`ulimit -v`), each in a process of its own: from limits that leave next to nothing to
-# limits under which all works, a call ends in its answer or in an error, never in a signal. A call that has its answer under a low limit is
-# not tried under higher ones, except where the test asks for the answer. PCGPU_TEST_MEMORY=long tries many limits.
+# Calls under limits of the address space (`ulimit -v`), each in a process of its own: from limits that leave next to
+# nothing to limits under which all works, a call ends in its answer or in an error, never in a signal. A call that has
+# its answer under a low limit is not tried under higher ones, except where the test asks for the answer.
+# PCGPU_TEST_MEMORY=long tries many limits.
 #
-# The limit is set once packages are loaded and the input is made: R itself does not survive all limits while it loads packages.
+# The limit is set once packages are loaded and the input is made: R itself does not survive all limits while it loads
+# packages.
 
 # What a child runs, by name: `make` makes the input, `run` is the call, `mib` are what the limits leave.
 memory_cases <- list(
@@ -13,24 +15,45 @@ memory_cases <- list(
   ),
   # Here R itself makes vectors of the arcs.
   expanded = list(
-    make = quote(skeleton(list(C = matrix(0.5, 1200, 1200) + diag(0.5, 1200), n = 1000), gaussCItest,
-      alpha = 0.01, p = 1200, m.max = 0, result = "compact"
+    make = quote(skeleton(
+      list(C = matrix(0.5, 1200, 1200) + diag(0.5, 1200), n = 1000),
+      gaussCItest,
+      alpha = 0.01,
+      p = 1200,
+      m.max = 0,
+      result = "compact"
     )),
     run = quote(as_pcalg(input)),
     mib = c(20, 700)
   ),
   compact = list(
     make = quote(list(C = cor(matrix(rnorm(2500 * 30), 30)), n = 30)),
-    run = quote(edges(skeleton(input, gaussCItest, alpha = 0.05, p = 2500, m.max = 1, numCores = threads, result = "compact"))$p),
+    run = quote(
+      edges(skeleton(input, gaussCItest, alpha = 0.05, p = 2500, m.max = 1, numCores = threads, result = "compact"))$p
+    ),
     mib = c(2, 700)
   ),
   original = list(
     make = quote(list(C = cor(matrix(rnorm(600 * 30), 30)), n = 30)),
-    run = quote(skeleton(input, gaussCItest, alpha = 0.01, p = 600, m.max = 1, method = "original", numCores = threads)),
+    run = quote(skeleton(
+      input,
+      gaussCItest,
+      alpha = 0.01,
+      p = 600,
+      m.max = 1,
+      method = "original",
+      numCores = threads
+    )),
     mib = c(5, 400)
   ),
   orient = list(
-    make = quote(skeleton(list(C = cor(matrix(rnorm(800 * 30), 30)), n = 30), gaussCItest, alpha = 0.1, p = 800, m.max = 0)),
+    make = quote(skeleton(
+      list(C = cor(matrix(rnorm(800 * 30), 30)), n = 30),
+      gaussCItest,
+      alpha = 0.1,
+      p = 800,
+      m.max = 0
+    )),
     run = quote(orient(input)),
     mib = 6
   ),
@@ -65,11 +88,7 @@ memory_cases <- list(
     run = quote(unclass(select_features(input, rep(1:2, 25000), 2, numCores = threads))),
     mib = 1
   ),
-  suff_gauss = list(
-    make = quote(matrix(rnorm(2e6), ncol = 100)),
-    run = quote(suff_gauss(input)),
-    mib = 10
-  ),
+  suff_gauss = list(make = quote(matrix(rnorm(2e6), ncol = 100)), run = quote(suff_gauss(input)), mib = 10),
   moments = list(
     make = quote(matrix(rnorm(3e6), ncol = 1000)),
     run = quote(suff_gauss(c(gauss_moments(input), gauss_moments(input[1:500, ])))),
@@ -77,9 +96,11 @@ memory_cases <- list(
   ),
   narrow_moments = list(
     make = quote(matrix(rnorm(2e6), ncol = 50)),
-    run = quote(suff_gauss(function() if (mib > 0) {
-      mib <<- -1
-      input
+    run = quote(suff_gauss(function() {
+      if (mib > 0) {
+        mib <<- -1
+        input
+      }
     })),
     mib = c(2, 10)
   ),
@@ -109,17 +130,31 @@ memory_cases <- list(
     mib = 40
   ),
   # R's own copies of data.
-  copied_knn = list(make = quote(matrix(runif(4e6), ncol = 2)), run = quote(suff_knn(input, permutations = 1)), mib = 40),
-  copied_features = list(make = quote(list2DF(list(a = runif(4e6), b = runif(4e6)))), run = quote(select_features(as.matrix(input), input$a > 0, 1)), mib = 30),
-  copied_file = list(make = quote(list2DF(list(a = runif(4e6), b = runif(4e6)))), run = quote(write_pcgpu_file(input, tempfile())), mib = 30),
+  copied_knn = list(
+    make = quote(matrix(runif(4e6), ncol = 2)),
+    run = quote(suff_knn(input, permutations = 1)),
+    mib = 40
+  ),
+  copied_features = list(
+    make = quote(list2DF(list(a = runif(4e6), b = runif(4e6)))),
+    run = quote(select_features(as.matrix(input), input$a > 0, 1)),
+    mib = 30
+  ),
+  copied_file = list(
+    make = quote(list2DF(list(a = runif(4e6), b = runif(4e6)))),
+    run = quote(write_pcgpu_file(input, tempfile())),
+    mib = 30
+  ),
   made_data = list(make = quote(random_dag(100, seed = 1)), run = quote(random_data(input, 50000)), mib = 20),
   effects = list(
-    make = quote(pc(list(C = diag(1200), n = 100), gaussCItest, 0.01, p = 1200, result = "compact")), run = quote(causal_effects(input, mcov = diag(1200))), mib = 15
+    make = quote(pc(list(C = diag(1200), n = 100), gaussCItest, 0.01, p = 1200, result = "compact")),
+    run = quote(causal_effects(input, mcov = diag(1200))),
+    mib = 15
   )
 )
 
-# What a process says that runs `make`, has its limit set, and runs `run`: "answer" with a sum of it, or "error" with its class. It says so
-# to a file that it opened before, for which there may be no room after.
+# What a process says that runs `make`, has its limit set, and runs `run`: "answer" with a sum of it, or "error" with
+# its class. It says so to a file that it opened before, for which there may be no room after.
 in_little_memory <- function(case, mib, threads, told) {
   # What a call loads when it is first made, an error's text among it.
   small <- skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = 0.1, p = 3)
@@ -131,13 +166,25 @@ in_little_memory <- function(case, mib, threads, told) {
   input <- eval(case$make, here)
   # What does not depend on the time, as one number.
   sum_of <- function(found) {
-    if (isS4(found)) found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))
-    share <- function(x) if (is.list(x)) sum(vapply(x, share, 0)) else if (is.numeric(x)) sum(x) else 0
+    if (isS4(found)) {
+      found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))
+    }
+    share <- function(x) {
+      if (is.list(x)) {
+        sum(vapply(x, share, 0))
+      } else if (is.numeric(x)) {
+        sum(x)
+      } else {
+        0
+      }
+    }
     format(share(found), digits = 12)
   }
   invisible(sum_of(small))
   # The code that reports the end is read while there is still room for it.
-  for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) NULL
+  for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) {
+    NULL
+  }
   told <- file(told, "w")
   # Without the limit, this process can report its end to R. This does not test whether R can do so within the limit.
   before <- system2("prlimit", c("--pid", Sys.getpid(), "--as", "--noheadings", "--output", "SOFT"), stdout = TRUE)
@@ -149,45 +196,58 @@ in_little_memory <- function(case, mib, threads, told) {
     set <- system2("prlimit", c("--pid", Sys.getpid(), sprintf("--as=%.0f:", 1024 * kib + 1048576 * mib)))
     stopifnot(set == 0L)
   }
-  said <- tryCatch({
-    # Where there is a GPU whose driver finds no memory, a message says that the CPU takes over.
-    found <- suppressMessages(eval(case$run, here))
-    paste("answer", sum_of(found))
-  }, error = function(e) paste("error", class(e)[1], conditionMessage(e)))
+  said <- tryCatch(
+    {
+      # Where there is a GPU whose driver finds no memory, a message says that the CPU takes over.
+      found <- suppressMessages(eval(case$run, here))
+      paste("answer", sum_of(found))
+    },
+    error = function(e) paste("error", class(e)[1], conditionMessage(e))
+  )
   cat(said, "\n", file = told)
   close(told)
-  if (is.finite(mib)) try(system(lift), silent = TRUE)
+  if (is.finite(mib)) {
+    try(system(lift), silent = TRUE)
+  }
   TRUE
 }
 
-# Each of `calls`, list(case, mib, threads), in a process of its own: data frame(ended, said). They are forks of one that has loaded the packages and
-# called nothing yet. It runs without R's compiler, which crashes where a regular expression finds no memory (R 4.2).
+# Each of `calls`, list(case, mib, threads), in a process of its own: data frame(ended, said). They are forks of one
+# that has loaded the packages and called nothing yet. It runs without R's compiler, which crashes where a regular
+# expression finds no memory (R 4.2).
 all_in_little_memory <- function(calls) {
   files <- tempfile(c("script", "calls", "found"))
   on.exit(unlink(files))
   saveRDS(list(run = `environment<-`(in_little_memory, globalenv()), calls = calls), files[2])
-  writeLines(c(
-    "library(pcgpu)",
-    "given <- readRDS(commandArgs(TRUE)[1])",
-    "for (call in given$calls) if (!is.null(call$case$package)) loadNamespace(call$case$package)",
-    "found <- lapply(given$calls, function(call) {",
-    # Not in its own folder, which a process that crashes removes.
-    "  told <- tempfile(tmpdir = dirname(commandArgs(TRUE)[1]))",
-    "  child <- parallel::mcparallel(do.call(given$run, c(call, told = told)), mc.set.seed = FALSE)",
-    # A process that ends by a signal, or by glibc, brings nothing.
-    "  ended <- isTRUE(suppressWarnings(parallel::mccollect(child))[[1]])",
-    "  said <- if (file.exists(told)) readLines(told)",
-    "  unlink(told)",
-    "  data.frame(ended, said = paste(said, collapse = \"\\n\"))",
-    "})",
-    "saveRDS(do.call(rbind, found), commandArgs(TRUE)[2])"
-  ), files[1])
+  writeLines(
+    c(
+      "library(pcgpu)",
+      "given <- readRDS(commandArgs(TRUE)[1])",
+      "for (call in given$calls) if (!is.null(call$case$package)) loadNamespace(call$case$package)",
+      "found <- lapply(given$calls, function(call) {",
+      # Not in its own folder, which a process that crashes removes.
+      "  told <- tempfile(tmpdir = dirname(commandArgs(TRUE)[1]))",
+      "  child <- parallel::mcparallel(do.call(given$run, c(call, told = told)), mc.set.seed = FALSE)",
+      # A process that ends by a signal, or by glibc, brings nothing.
+      "  ended <- isTRUE(suppressWarnings(parallel::mccollect(child))[[1]])",
+      "  said <- if (file.exists(told)) readLines(told)",
+      "  unlink(told)",
+      "  data.frame(ended, said = paste(said, collapse = \"\\n\"))",
+      "})",
+      "saveRDS(do.call(rbind, found), commandArgs(TRUE)[2])"
+    ),
+    files[1]
+  )
   command <- sprintf(
-    "ulimit -c 0; R_ENABLE_JIT=0 R_LIBS=%s exec %s --vanilla %s", shQuote(paste(.libPaths(), collapse = .Platform$path.sep)),
-    shQuote(file.path(R.home("bin"), "Rscript")), paste(shQuote(files), collapse = " ")
+    "ulimit -c 0; R_ENABLE_JIT=0 R_LIBS=%s exec %s --vanilla %s",
+    shQuote(paste(.libPaths(), collapse = .Platform$path.sep)),
+    shQuote(file.path(R.home("bin"), "Rscript")),
+    paste(shQuote(files), collapse = " ")
   )
   log <- system2("/bin/sh", c("-c", shQuote(command)), stdout = TRUE, stderr = TRUE)
-  if (!file.exists(files[3])) stop(paste(log, collapse = "\n"))
+  if (!file.exists(files[3])) {
+    stop(paste(log, collapse = "\n"))
+  }
   readRDS(files[3])
 }
 
@@ -200,10 +260,14 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   calls <- list()
   for (name in strsplit(wanted, " ", fixed = TRUE)[[1L]]) {
     case <- memory_cases[[name]]
-    if (!requireNamespace(if (is.null(case$package)) "stats" else case$package, quietly = TRUE)) next
+    if (!requireNamespace(if (is.null(case$package)) "stats" else case$package, quietly = TRUE)) {
+      next
+    }
     limits <- if (long) c(Inf, seq(0, 8, 0.5), seq(10, 60, 2), seq(70, 300, 10), 400, 600, 1000) else case$mib
     for (threads in if (long) c(1, 2, 8) else 2) {
-      for (mib in limits) calls[[sprintf("%s %g, %d threads", name, mib, threads)]] <- list(case = case, mib = mib, threads = threads)
+      for (mib in limits) {
+        calls[[sprintf("%s %g, %d threads", name, mib, threads)]] <- list(case = case, mib = mib, threads = threads)
+      }
     }
   }
   found <- all_in_little_memory(calls)
@@ -213,7 +277,11 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
     info <- sprintf("%s: %s", labels[i], said)
     expect_true(found$ended[i], info = info)
     # Our error, or R's own if it has no room to load more of our code.
-    expect_match(said, "answer|error pcgpu_error_memory|error simpleError .*(alloc|memory|lazy-load)|error .*C stack", info = info)
+    expect_match(
+      said,
+      "answer|error pcgpu_error_memory|error simpleError .*(alloc|memory|lazy-load)|error .*C stack",
+      info = info
+    )
     if (long && grepl("^answer", said)) {
       all_memory <- sub(" [^ ]+, .*", " Inf, 2 threads", labels[i])
       expect_identical(said, found$said[labels == all_memory], info = info)
@@ -222,13 +290,33 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   seen <- stats::setNames(found$said, sub(",.*", "", labels))
   skip_if(long)
   expect_match(seen["neighbours 3000"], "error pcgpu_error_memory .*`k_perm`")
-  enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "expanded 700", "original 400", "moments 400", "sparse_gauss 400", "file 400"), names(seen))
+  enough <- intersect(
+    c(
+      "sparse 3000",
+      "skeleton 700",
+      "compact 700",
+      "expanded 700",
+      "original 400",
+      "moments 400",
+      "sparse_gauss 400",
+      "file 400"
+    ),
+    names(seen)
+  )
   expect_gte(length(enough), 3L)
   expect_match(seen[enough], "^answer")
   # From R 4.3 on the p x p slots are made cell by cell.
-  if (getRversion() < "4.3") expect_match(seen["skeleton 20"], "error pcgpu_error_memory .*result = \"compact\"")
-  expect_match(seen[c("compact_column 40", "copied_knn 40", "copied_features 30", "copied_file 30", "made_data 20", "effects 15")], "error pcgpu_error_memory")
+  if (getRversion() < "4.3") {
+    expect_match(seen["skeleton 20"], "error pcgpu_error_memory .*result = \"compact\"")
+  }
+  expect_match(
+    seen[c("compact_column 40", "copied_knn 40", "copied_features 30", "copied_file 30", "made_data 20", "effects 15")],
+    "error pcgpu_error_memory"
+  )
   expect_match(seen["compact_column 40"], "compact form|a copy of the data")
   # Our own check, or R's allocation.
-  expect_match(seen["expanded 20"], "error pcgpu_error_memory .*(cannot allocate vector|can get only).*result = \"compact\"")
+  expect_match(
+    seen["expanded 20"],
+    "error pcgpu_error_memory .*(cannot allocate vector|can get only).*result = \"compact\""
+  )
 })

@@ -2,7 +2,8 @@
 
 small <- function() {
   data.frame(
-    age = c(31, 44, 52, 28, 39, 61, 47, 55, 36, 42, 58, 33), sbp = c(118, 131, 140, 115, 122, 150, 133, 146, 121, 127, 149, 119),
+    age = c(31, 44, 52, 28, 39, 61, 47, 55, 36, 42, 58, 33),
+    sbp = c(118, 131, 140, 115, 122, 150, 133, 146, 121, 127, 149, 119),
     weight = c(70.5, 81.2, 77.9, 64.1, 90.3, 85.5, 72.2, 79.8, 68.4, 88.7, 75.6, 66.9)
   )
 }
@@ -70,7 +71,11 @@ test_that("data for pc()", {
 test_that("sufficient statistics and tests", {
   x <- small()
   suff <- suff_gauss(x)
-  levels <- data.frame(a = factor(rep(c("u", "v"), 6)), b = factor(rep(c("u", "u", "v"), 4)), text = sprintf("%d,5", 1:12))
+  levels <- data.frame(
+    a = factor(rep(c("u", "v"), 6)),
+    b = factor(rep(c("u", "u", "v"), 4)),
+    text = sprintf("%d,5", 1:12)
+  )
   expect_snapshot(error = TRUE, cnd_class = TRUE, {
     suff_gauss(transform(x, sex = "f"))
     suff_gauss(x[1:3, ])

@@ -1,5 +1,5 @@
-# Snapshots of the most common errors, warnings, messages and printed results of conversions, tables, plots, comparisons and effects, so that their prose can be
-# reviewed in a diff.
+# Snapshots of the most common errors, warnings, messages and printed results of conversions, tables, plots, comparisons
+# and effects, so that their prose can be reviewed in a diff.
 
 x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 suff <- suff_gauss(x)

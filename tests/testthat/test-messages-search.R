@@ -53,21 +53,29 @@ test_that("devices", {
     both <- gpu()
     both$cpu <- TRUE
     device <- pcgpu:::choose_device(both, list(kind = "gauss"), 10)
-    pcgpu:::tell_lost(list(machine = c("cuda:1", "cuda:0"), reason = c("it is broken", "2 GB are needed"), failed = c(TRUE, FALSE)))
+    pcgpu:::tell_lost(list(
+      machine = c("cuda:1", "cuda:0"),
+      reason = c("it is broken", "2 GB are needed"),
+      failed = c(TRUE, FALSE)
+    ))
   })
 })
 
 test_that("clusters", {
   s <- suff_gauss(message_data())
   own <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
-  expect_snapshot(error = TRUE, {
-    pc(s, gaussCItest, 0.05, cluster = "all")
-    pc(s, gaussCItest, 0.05, cluster = structure(list(), class = "cluster"))
-    pc(s, own, 0.05, cluster = 2, skel.method = "original")
-    pc(s, own, 0.05, cluster = 2, verbose = TRUE)
-    pcgpu:::check_about(list(list(host = "node1", version = "0.0.1")), 2L)
-    pcgpu:::check_about(list("there is no package called 'pcgpu'"), 1L)
-  }, transform = function(lines) gsub(as.character(utils::packageVersion("pcgpu")), "<version>", lines, fixed = TRUE))
+  expect_snapshot(
+    error = TRUE,
+    {
+      pc(s, gaussCItest, 0.05, cluster = "all")
+      pc(s, gaussCItest, 0.05, cluster = structure(list(), class = "cluster"))
+      pc(s, own, 0.05, cluster = 2, skel.method = "original")
+      pc(s, own, 0.05, cluster = 2, verbose = TRUE)
+      pcgpu:::check_about(list(list(host = "node1", version = "0.0.1")), 2L)
+      pcgpu:::check_about(list("there is no package called 'pcgpu'"), 1L)
+    },
+    transform = function(lines) gsub(as.character(utils::packageVersion("pcgpu")), "<version>", lines, fixed = TRUE)
+  )
 })
 
 test_that("FCI", {
@@ -133,7 +141,9 @@ test_that("resampling", {
 })
 
 test_that("warnings about tests, and limits", {
-  warned <- function(doubts, test, options = list(na_delete = TRUE, method = "stable")) pcgpu:::warn_doubts(doubts, test, options)
+  warned <- function(doubts, test, options = list(na_delete = TRUE, method = "stable")) {
+    pcgpu:::warn_doubts(doubts, test, options)
+  }
   expect_snapshot({
     warned(list(too_few = 9), list(kind = "discrete", rule = "pcalg", dm = matrix(0, 2000, 2)))
     warned(list(few_rows = 1), list(kind = "gauss", n = 5, matrix = matrix(c(1, NA, 1, 1, 1, 1), 3)))
@@ -155,10 +165,19 @@ test_that("printed results", {
     details$version <- "<version>"
     details
   }
-  plan <- structure(class = "pcgpu_plan", list(
-    levels = data.frame(level = 0:1, edges = c(6, 4), tests = c(6, 12), seconds = c(0.5, 40), done = c(1, 0.5)), max_level = 2L, ended = FALSE,
-    memory = c(data = 800, pcAlgo = 256), variables = 4L, test = "gaussCItest", alpha = 0.05, device = "cpu"
-  ))
+  plan <- structure(
+    class = "pcgpu_plan",
+    list(
+      levels = data.frame(level = 0:1, edges = c(6, 4), tests = c(6, 12), seconds = c(0.5, 40), done = c(1, 0.5)),
+      max_level = 2L,
+      ended = FALSE,
+      memory = c(data = 800, pcAlgo = 256),
+      variables = 4L,
+      test = "gaussCItest",
+      alpha = 0.05,
+      device = "cpu"
+    )
+  )
   expect_snapshot({
     print(pc_control())
     print(pc_control(time_limit = 60, tiers = c(a = 1, b = 2), checkpoint = list(file = "/tmp/state", every = 10)))

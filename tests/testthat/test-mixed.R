@@ -13,7 +13,9 @@ some_data <- function() {
 
 with_holes <- function(x, share = 0.05) {
   set.seed(12)
-  for (j in seq_along(x)[-1L]) x[[j]][sample(nrow(x), share * nrow(x))] <- NA
+  for (j in seq_along(x)[-1L]) {
+    x[[j]][sample(nrow(x), share * nrow(x))] <- NA
+  }
   x
 }
 
@@ -35,8 +37,14 @@ by_hand <- function(x, y, s) {
   normal <- function(z, sigma) -nrow(z) / 2 * (ncol(z) * log(2 * pi) + log(det(sigma)) + ncol(z))
   ml <- function(z) stats::cov(z) * (nrow(z) - 1) / nrow(z)
   L <- function(numbers, by) {
-    if (is.null(by)) return(normal(numbers, ml(numbers)))
-    sum(vapply(split.data.frame(numbers, by, drop = TRUE), function(z) nrow(z) * log(nrow(z) / nrow(numbers)) + normal(z, ml(z)), 0))
+    if (is.null(by)) {
+      return(normal(numbers, ml(numbers)))
+    }
+    sum(vapply(
+      split.data.frame(numbers, by, drop = TRUE),
+      function(z) nrow(z) * log(nrow(z) / nrow(numbers)) + normal(z, ml(z)),
+      0
+    ))
   }
   xs <- cbind(x, s)
   ratio <- 2 * (L(xs, y) - L(cbind(s), y) - L(xs, NULL) + L(cbind(s), NULL))
@@ -51,7 +59,11 @@ test_that("mixCItest is the likelihood ratio of its help", {
   expect_equal(mixCItest("b", "f", "a", x), by_hand(x$b, x$f, x$a), tolerance = 1e-9)
   # Numbers alone, levels alone.
   expect_equal(mixCItest(1, 5, 3, x), gaussCItest(1, 3, 2, list(C = cor(x[c(1, 3, 5)]), n = 300)), tolerance = 1e-9)
-  suff <- list(dm = data.matrix(data.frame(f = droplevels(x$f), g = x$g, h = factor(x$h))) - c(rep(1, 300), rep(0, 300), rep(1, 300)), adaptDF = TRUE)
+  suff <- list(
+    dm = data.matrix(data.frame(f = droplevels(x$f), g = x$g, h = factor(x$h))) -
+      c(rep(1, 300), rep(0, 300), rep(1, 300)),
+    adaptDF = TRUE
+  )
   expect_equal(mixCItest("f", "g", "h", x), disCItest(1, 2, 3, suff), tolerance = 1e-9)
   expect_identical(mixCItest("f", "b", c("a", "g"), x), mixCItest("b", "f", c("a", "g"), x))
 })
@@ -61,7 +73,11 @@ test_that("test-wise deletion is the test on the rows that are complete", {
   rows <- function(...) x[stats::complete.cases(x[c(...)]), ]
   expect_equal(mixCItwd("b", "f", "a", x), mixCItest("b", "f", "a", rows("a", "b", "f")), tolerance = 1e-12)
   z <- rows("a", "b", "c")
-  expect_equal(gaussCItwd(1, 2, 3, x[c("a", "c", "b")]), gaussCItest(1, 2, 3, list(C = cor(z[c("a", "c", "b")]), n = nrow(z))), tolerance = 1e-12)
+  expect_equal(
+    gaussCItwd(1, 2, 3, x[c("a", "c", "b")]),
+    gaussCItest(1, 2, 3, list(C = cor(z[c("a", "c", "b")]), n = nrow(z))),
+    tolerance = 1e-12
+  )
   z <- droplevels(rows("f", "g"))
   codes <- cbind(as.integer(z$f) - 1L, as.integer(z$g))
   expect_equal(disCItwd("f", "g", NULL, x[c("f", "g")]), disCItest(1, 2, NULL, list(dm = codes)), tolerance = 1e-12)
@@ -107,7 +123,11 @@ test_that("searches of data frames choose the test, and ask what its function an
     list(lapply(sets, `[`, c("f", "g", "h")), "error", disMItest, "disMItest")
   )
   for (case in cases) {
-    expect_message(found <- pc(case[[1]], alpha = 0.05, na = case[[2]], maj.rule = FALSE, numCores = 2), case[[4]], class = "pcgpu_message_data")
+    expect_message(
+      found <- pc(case[[1]], alpha = 0.05, na = case[[2]], maj.rule = FALSE, numCores = 2),
+      case[[4]],
+      class = "pcgpu_message_data"
+    )
     labels <- names(if (is.data.frame(case[[1]])) case[[1]] else case[[1]][[1]])
     expect_identical(graph::nodes(found@graph), labels)
     native <- pc(case[[1]], case[[3]], 0.05, labels = labels, numCores = 1)
@@ -125,7 +145,12 @@ test_that("rules of colliders, methods, tiers and other processes are those of a
   y <- with_holes(some_data())
   f <- function(...) pc(y, mixCItwd, 0.05, numCores = 2, ...)
   g <- function(...) pc(y, function(x, y, S, suffStat) mixCItwd(x, y, S, suffStat), 0.05, ...)
-  for (more in list(list(maj.rule = TRUE), list(conservative = TRUE), list(skel.method = "original"), list(tiers = c(1, 1, 2, 3, 2, 1)))) {
+  for (more in list(
+    list(maj.rule = TRUE),
+    list(conservative = TRUE),
+    list(skel.method = "original"),
+    list(tiers = c(1, 1, 2, 3, 2, 1))
+  )) {
     expect_identical(do.call(f, more)@graph, do.call(g, more)@graph)
   }
   skip_on_cran()
@@ -183,7 +208,9 @@ test_that("sizes of numbers do not matter", {
   wanted <- pc(x, mixCItest, 0.05)
   for (scale in c(1e-200, 1e200)) {
     y <- x
-    for (j in c("a", "b", "c")) y[[j]] <- y[[j]] * scale
+    for (j in c("a", "b", "c")) {
+      y[[j]] <- y[[j]] * scale
+    }
     expect_equal(pc(y, mixCItest, 0.05)@pMax, wanted@pMax, tolerance = 1e-6)
   }
   y <- transform(x, a = a + 1e9, b = b + 1e9)
@@ -216,7 +243,11 @@ test_that("what does not fit is refused by name", {
   bad(mixCItest(1, 1, NULL, x), "different variables", "S")
   bad(mixCItest(1, 9, NULL, x), "name of one variable", "y")
   bad(mixCItest(1.5, 2, NULL, x), "the name of one variable, or a number from 1 to", "x")
-  bad(disCItwd(1, 2, NULL, x[c("a", "f")]), "which are not levels, in column \"a\": use gaussCItwd or mixCItwd", "suffStat")
+  bad(
+    disCItwd(1, 2, NULL, x[c("a", "f")]),
+    "which are not levels, in column \"a\": use gaussCItwd or mixCItwd",
+    "suffStat"
+  )
   bad(disMItest(1, 2, NULL, completed(with_holes(x[c("b", "f")]))), "use gaussMItest or mixMItest", "suffStat")
   bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
   z <- x
@@ -233,8 +264,11 @@ test_that("a GPU has the CPU's answer to the last bit", {
   skip_without_gpu()
   x <- some_data()
   calls <- list(
-    both = list(x), testwise = list(with_holes(x), na = "testwise"), completed = list(completed(with_holes(x))),
-    numbers = list(with_holes(x[c("a", "b", "c")]), na = "testwise"), levels = list(with_holes(x[c("f", "g", "h")]), na = "testwise"),
+    both = list(x),
+    testwise = list(with_holes(x), na = "testwise"),
+    completed = list(completed(with_holes(x))),
+    numbers = list(with_holes(x[c("a", "b", "c")]), na = "testwise"),
+    levels = list(with_holes(x[c("f", "g", "h")]), na = "testwise"),
     tiers = list(x, tiers = c(1, 1, 2, 2, 3, 3))
   )
   for (name in names(calls)) {
@@ -253,11 +287,20 @@ test_that("a GPU has the CPU's answer to the last bit", {
   expect_gt(sum(run_details(suppressMessages(pc(x, alpha = 0.05, device = "cuda")))$levels$bytes_from), 1000)
   one <- function(device) suppressMessages(stability(x, alpha = 0.05, replicates = 5, device = device))$edges
   expect_identical(one("cuda"), one("cpu"))
-  expect_identical(suppressMessages(stability(x, alpha = 0.05, replicates = 2, device = c("cpu", "cuda")))$device, c("cpu", "cuda:0"))
-  expect_error(suppressMessages(pc(completed(with_holes(x[c("a", "b", "c")])), alpha = 0.05, device = "cuda")), "tests of imputed numeric data",
+  expect_identical(
+    suppressMessages(stability(x, alpha = 0.05, replicates = 2, device = c("cpu", "cuda")))$device,
+    c("cpu", "cuda:0")
+  )
+  expect_error(
+    suppressMessages(pc(completed(with_holes(x[c("a", "b", "c")])), alpha = 0.05, device = "cuda")),
+    "tests of imputed numeric data",
     class = "pcgpu_error_argument"
   )
-  expect_error(suppressMessages(pc(x, alpha = 0.05, device = cuda_device(strategy = "edge"))), "`strategy`", class = "pcgpu_error_argument")
+  expect_error(
+    suppressMessages(pc(x, alpha = 0.05, device = cuda_device(strategy = "edge"))),
+    "`strategy`",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("levels that never occur are told of", {
@@ -274,14 +317,22 @@ test_that("edges that are removed for want of rows are counted", {
   x$X3 <- NA_real_
   for (method in c("stable", "original", "stable.fast")) {
     for (result in c("pcAlgo", "compact")) {
-      said <- expect_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise", skel.method = method, result = result)), "^4 edges.*column 3.*0 of 60", class = "pcgpu_warning_too_few")
+      said <- expect_warning(
+        suppressMessages(pc(x, alpha = 0.01, na = "testwise", skel.method = method, result = result)),
+        "^4 edges.*column 3.*0 of 60",
+        class = "pcgpu_warning_too_few"
+      )
       expect_identical(said$count, 4)
     }
   }
   # Three rows of X3 with X1, four with the others.
   x$X3[1:4] <- rnorm(4)
   x$X1[4] <- NA
-  expect_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise", m.max = 0)), "^1 edge ", class = "pcgpu_warning_too_few")
+  expect_warning(
+    suppressMessages(pc(x, alpha = 0.01, na = "testwise", m.max = 0)),
+    "^1 edge ",
+    class = "pcgpu_warning_too_few"
+  )
   x$X3 <- rnorm(60)
   expect_no_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise")))
   # Pairs that were not tested are not counted.
@@ -289,6 +340,10 @@ test_that("edges that are removed for want of rows are counted", {
   expect_warning(suppressMessages(pc(few, alpha = 0.01)), "^3 edges.*n = 3\\)", class = "pcgpu_warning_too_few")
   gaps <- matrix(c(FALSE, TRUE, FALSE, TRUE, FALSE, FALSE, FALSE, FALSE, FALSE), 3)
   for (method in c("stable", "stable.fast")) {
-    expect_warning(suppressMessages(pc(few, alpha = 0.01, fixedGaps = gaps, skel.method = method)), "^2 edges ", class = "pcgpu_warning_too_few")
+    expect_warning(
+      suppressMessages(pc(few, alpha = 0.01, fixedGaps = gaps, skel.method = method)),
+      "^2 edges ",
+      class = "pcgpu_warning_too_few"
+    )
   }
 })

@@ -7,8 +7,12 @@ test_that("a chain of mixed variables is found", {
     expect_lt(mixedCItest("c", "d", "b", s), 0.02)
     expect_gt(mixedCItest("a", "c", "b", s), 0.02)
   }
-  fit <- skeleton(suff_knn(simulate_mixed(400), k = 20, transform = "standardize", seed = 2), mixedCItest, 0.01,
-    labels = letters[1:4], numCores = 2
+  fit <- skeleton(
+    suff_knn(simulate_mixed(400), k = 20, transform = "standardize", seed = 2),
+    mixedCItest,
+    0.01,
+    labels = letters[1:4],
+    numCores = 2
   )
   expect_identical(unname(as(fit@graph, "matrix")), rbind(c(0, 1, 0, 0), c(1, 0, 1, 0), c(0, 1, 0, 1), c(0, 0, 1, 0)))
 })
@@ -27,21 +31,32 @@ test_that("it is the test of cmiKnnCItest where the estimator is named", {
   expect_identical(mixedCItest(1, 2, 3, s), cmiKnnCItest(1, 2, 3, s))
 })
 
-# Shares of data sets that are found dependent at 0.05, by the defaults; y depends on x with 0.8 standard deviations of its noise.
+# Shares of data sets that are found dependent at 0.05, by the defaults; y depends on x with 0.8 standard deviations of
+# its noise.
 test_that("by default numbers and levels have power for each other, alone and given numbers and levels", {
   set.seed(8)
   n <- 200
-  as_kind <- function(value, kind) if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
+  as_kind <- function(value, kind) {
+    if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
+  }
   score <- function(value) drop(scale(as.numeric(value)))
   found <- function(kinds, shift) {
-    mean(vapply(1:25, function(i) {
-      S <- lapply(kinds[-(1:2)], function(kind) as_kind(rnorm(n), kind))
-      both <- if (length(S)) score(S[[1L]]) else 0
-      x <- as_kind(both + rnorm(n), kinds[1L])
-      y <- as_kind(both + shift * score(x) + rnorm(n), kinds[2L])
-      suff <- suff_knn(as.data.frame(c(list(x, y), S), col.names = seq_along(kinds)), add_one = TRUE, early_stop = c(alpha = 0.05, error = 0))
-      mixedCItest(1, 2, seq_along(S) + 2L, suff) <= 0.05
-    }, NA))
+    mean(vapply(
+      1:25,
+      function(i) {
+        S <- lapply(kinds[-(1:2)], function(kind) as_kind(rnorm(n), kind))
+        both <- if (length(S)) score(S[[1L]]) else 0
+        x <- as_kind(both + rnorm(n), kinds[1L])
+        y <- as_kind(both + shift * score(x) + rnorm(n), kinds[2L])
+        suff <- suff_knn(
+          as.data.frame(c(list(x, y), S), col.names = seq_along(kinds)),
+          add_one = TRUE,
+          early_stop = c(alpha = 0.05, error = 0)
+        )
+        mixedCItest(1, 2, seq_along(S) + 2L, suff) <= 0.05
+      },
+      NA
+    ))
   }
   for (S in list(NULL, "number", "level")) {
     for (pair in list(c("number", "number"), c("number", "level"), c("level", "level"))) {
@@ -74,10 +89,20 @@ test_that("of numbers alone the default transform is the same as ranks", {
 test_that("many levels of few rows have power by default", {
   set.seed(1)
   level <- factor(rep(1:20, each = 5))
-  found <- vapply(1:10, function(seed) {
-    set.seed(seed)
-    mixedCItest(1, 2, NULL, suff_knn(data.frame(level, q = stats::rnorm(100) + 2 * stats::rnorm(20)[level]), seed = seed)) <= 0.05
-  }, NA)
+  found <- vapply(
+    1:10,
+    function(seed) {
+      set.seed(seed)
+      mixedCItest(
+        1,
+        2,
+        NULL,
+        suff_knn(data.frame(level, q = stats::rnorm(100) + 2 * stats::rnorm(20)[level]), seed = seed)
+      ) <=
+        0.05
+    },
+    NA
+  )
   expect_gte(mean(found), 0.8)
 })
 

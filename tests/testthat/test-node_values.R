@@ -16,7 +16,10 @@ test_that("numbers become a scale: light to dark, or both ways from 0", {
 
 test_that("factors, words and logical values have a colour each; colours are drawn as they are", {
   found <- pcgpu:::node_colours(list(kind = c("x", "y", NA, "x", "y")), letters5)
-  expect_identical(found$key[c("title", "labels", "missing")], list(title = "kind", labels = c("x", "y"), missing = TRUE))
+  expect_identical(
+    found$key[c("title", "labels", "missing")],
+    list(title = "kind", labels = c("x", "y"), missing = TRUE)
+  )
   expect_identical(found$fill[1:2], found$key$colours)
   expect_length(unique(pcgpu:::node_colours(c(TRUE, FALSE, TRUE, NA, TRUE), letters5)$fill), 3)
   plain <- pcgpu:::node_colours(c("red", "#00FF00", NA, "blue", "red"), letters5)
@@ -43,16 +46,27 @@ test_that("areas go with the values", {
 })
 
 test_that("labels can be read on their colour", {
-  expect_identical(pcgpu:::label_colours(c("white", "navy", "black", "yellow", "transparent")), c("black", "white", "white", "black", "black"))
+  expect_identical(
+    pcgpu:::label_colours(c("white", "navy", "black", "yellow", "transparent")),
+    c("black", "white", "white", "black", "black")
+  )
 })
 
 test_that("values of nodes with names go by them, and other names are said", {
   labels <- c("a", "b", "d")
   expect_identical(in_order_of_nodes(c(d = 3, a = 1, b = 2), labels, "labels"), c(a = 1, b = 2, d = 3))
   expect_identical(in_order_of_nodes(3:1, labels, "labels"), 3:1)
-  expect_error(in_order_of_nodes(c(d = 3, a = 1, z = 2), labels, "labels"), "others that are: \"z\"", class = "pcgpu_error_argument")
+  expect_error(
+    in_order_of_nodes(c(d = 3, a = 1, z = 2), labels, "labels"),
+    "others that are: \"z\"",
+    class = "pcgpu_error_argument"
+  )
   for (of in list(in_order_of_nodes, values_of_nodes)) {
-    expect_warning(of(c(x = 1, y = 2, z = 3), labels, "size"), "`size`, such as \"x\", match no node: its values are assigned by position", class = "pcgpu_warning_names")
+    expect_warning(
+      of(c(x = 1, y = 2, z = 3), labels, "size"),
+      "`size`, such as \"x\", match no node: its values are assigned by position",
+      class = "pcgpu_warning_names"
+    )
     expect_no_warning(of(c(x = 1, y = 2, z = 3), c("1", "2", "3"), "size"))
   }
 })
@@ -66,5 +80,9 @@ test_that("plot() gives labels, fills and places to the nodes that their names s
   expect_identical(given, list(node_fill = c(a = "blue", b = "green", d = "red"), main = "x"))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  expect_warning(plot_cpdag(chain, layout = matrix(1:6, 3, dimnames = list(c("x", "y", "z"), NULL))), "`layout`, such as \"x\", match no node", class = "pcgpu_warning_names")
+  expect_warning(
+    plot_cpdag(chain, layout = matrix(1:6, 3, dimnames = list(c("x", "y", "z"), NULL))),
+    "`layout`, such as \"x\", match no node",
+    class = "pcgpu_warning_names"
+  )
 })

@@ -1,7 +1,14 @@
 test_that("orienting a skeleton is what pc() does, in every way", {
   ways <- list(
-    list(), list(solve.confl = TRUE), list(conservative = TRUE), list(maj.rule = TRUE),
-    list(maj.rule = TRUE, solve.confl = TRUE), list(u2pd = "rand"), list(u2pd = "retry"), list(u2pd = "valid"), list(u2pd = "valid", maj.rule = TRUE)
+    list(),
+    list(solve.confl = TRUE),
+    list(conservative = TRUE),
+    list(maj.rule = TRUE),
+    list(maj.rule = TRUE, solve.confl = TRUE),
+    list(u2pd = "rand"),
+    list(u2pd = "retry"),
+    list(u2pd = "valid"),
+    list(u2pd = "valid", maj.rule = TRUE)
   )
   for (seed in 1:5) {
     s <- suff(p = 12, n = 60, degree = 3, seed = seed)
@@ -22,7 +29,8 @@ test_that("orienting a skeleton is what pc() does, in every way", {
 test_that("the rules that test need a test", {
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)
   expect_error(orient(skel, conservative = TRUE), "suffStat", class = "pcgpu_error_argument")
-  expect_error(orient(skel, maj.rule = TRUE, suffStat = suff(), indepTest = gaussCItest),
+  expect_error(
+    orient(skel, maj.rule = TRUE, suffStat = suff(), indepTest = gaussCItest),
     class = "pcgpu_error_argument"
   )
 })
@@ -35,7 +43,8 @@ test_that("an R function serves the majority rule too", {
   expect_identical(orient(skel, maj.rule = TRUE, suffStat = s, indepTest = wrapped, alpha = 0.1), native)
   failing <- function(x, y, S, suffStat) stop("no luck")
   expect_error(
-    orient(skel, maj.rule = TRUE, suffStat = s, indepTest = failing, alpha = 0.1), "no luck",
+    orient(skel, maj.rule = TRUE, suffStat = s, indepTest = failing, alpha = 0.1),
+    "no luck",
     class = "pcgpu_error_test"
   )
 })
@@ -68,14 +77,17 @@ test_that("the random ways follow set.seed() and the others draw nothing", {
 test_that("a GPU that fails in orient() or suff_gauss(), and that another stands in for, is told", {
   lost <- list(machine = "cuda:1", reason = "it fell out", failed = TRUE)
   own <- mget(c("rust_orient", "rust_orient_compact", "rust_correlation"), asNamespace("pcgpu"))
-  put <- function(functions) Map(function(name, value) utils::assignInNamespace(name, value, "pcgpu"), names(functions), functions)
+  put <- function(functions) {
+    Map(function(name, value) utils::assignInNamespace(name, value, "pcgpu"), names(functions), functions)
+  }
   on.exit(put(own))
   put(lapply(own, function(run) function(...) utils::modifyList(run(...), list(lost = lost))))
   s <- suff()
   for (result in c("pcAlgo", "compact")) {
     skel <- skeleton(s, gaussCItest, 0.05, p = 8, result = result)
     expect_message(
-      orient(skel, conservative = TRUE, suffStat = s, indepTest = gaussCItest, alpha = 0.05), "cuda:1 failed.*it fell out",
+      orient(skel, conservative = TRUE, suffStat = s, indepTest = gaussCItest, alpha = 0.05),
+      "cuda:1 failed.*it fell out",
       class = "pcgpu_message_lost"
     )
   }
@@ -118,7 +130,9 @@ test_that("u2pd = \"valid\" always gives a CPDAG of the same skeleton, and leave
     s <- suff(p = 10, n = 40, degree = 3, seed = seed)
     skel <- skeleton(s, gaussCItest, 0.2, p = 10)
     for (rule in list(list(), list(maj.rule = TRUE), list(conservative = TRUE))) {
-      run <- function(...) do.call(orient, c(list(skel, ...), rule, list(suffStat = s, indepTest = gaussCItest, alpha = 0.2)))
+      run <- function(...) {
+        do.call(orient, c(list(skel, ...), rule, list(suffStat = s, indepTest = gaussCItest, alpha = 0.2)))
+      }
       set.seed(3)
       before <- .Random.seed
       found <- run(u2pd = "valid")
@@ -161,5 +175,9 @@ test_that("u2pd = \"valid\" keeps what is known", {
 })
 
 test_that("edges in conflict are no part of a valid graph", {
-  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, u2pd = "valid", solve.confl = TRUE), "`u2pd`.*a valid CPDAG has no conflicting edges", class = "pcgpu_error_argument")
+  expect_error(
+    pc(suff(), gaussCItest, 0.05, p = 8, u2pd = "valid", solve.confl = TRUE),
+    "`u2pd`.*a valid CPDAG has no conflicting edges",
+    class = "pcgpu_error_argument"
+  )
 })

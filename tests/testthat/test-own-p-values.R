@@ -17,7 +17,9 @@ test_that("with two variables a search keeps the edge just where the test's own 
         s <- list(dm = dm, nlev = levels, adaptDF = adapt)
         p <- suppressWarnings(test(1, 2, NULL, s))
         expect_identical(suppressWarnings(test(2, 1, NULL, s)), p)
-        if (p == 0 || p == 1) next
+        if (p == 0 || p == 1) {
+          next
+        }
         for (method in c("stable", "stable.fast")) {
           at <- suppressWarnings(skeleton(s, test, p, p = 2, method = method))
           expect_identical(at@pMax[1, 2], p)
@@ -33,7 +35,9 @@ test_that("with two variables a search keeps the edge just where the test's own 
 test_that("a search at alpha = one of its p-values agrees with all of them", {
   cases <- list(list(suff(p = 8, n = 60), gaussCItest))
   codes <- simulate_codes(7, 300, levels = 3)
-  for (test in list(disCItest, chi2CItest)) cases <- c(cases, list(list(codes, test)))
+  for (test in list(disCItest, chi2CItest)) {
+    cases <- c(cases, list(list(codes, test)))
+  }
   for (case in cases) {
     p <- if (is.null(case[[1L]]$C)) 7 else 8
     for (method in c("stable", "stable.fast", "original")) {
@@ -41,7 +45,8 @@ test_that("a search at alpha = one of its p-values agrees with all of them", {
       for (alpha in setdiff(unique(fit@pMax[upper.tri(fit@pMax)]), c(0, 1))) {
         at <- suppressWarnings(skeleton(case[[1L]], case[[2L]], alpha, p = p, method = method))
         expect_identical(contradictions(at, alpha), 0L)
-        # And with the same test as an R function; for "stable.fast" the native Gaussian test is pcalg's C++, another formula.
+        # And with the same test as an R function; for "stable.fast" the native Gaussian test is pcalg's C++, another
+        # formula.
         if (!(method == "stable.fast" && identical(case[[2L]], gaussCItest))) {
           wrapped <- function(x, y, S, suffStat) case[[2L]](x, y, S, suffStat)
           plain <- suppressWarnings(skeleton(case[[1L]], wrapped, alpha, p = p, method = method))

@@ -66,7 +66,8 @@ test_that("the user's call is in the result", {
 test_that("labels go with the nodes, and p with labels gives pcalg's message", {
   s <- suff()
   expect_message(
-    fit <- pc(s, gaussCItest, 0.05, labels = colnames(s$C), p = 8), "No need to specify 'p', when 'labels' is given"
+    fit <- pc(s, gaussCItest, 0.05, labels = colnames(s$C), p = 8),
+    "No need to specify 'p', when 'labels' is given"
   )
   expect_identical(graph::nodes(fit@graph), colnames(s$C))
   expect_silent(pc(s, gaussCItest, 0.05, labels = colnames(s$C)))

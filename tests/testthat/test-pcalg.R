@@ -5,9 +5,14 @@ methods_of_pcalg <- c("stable", "original", "stable.fast")
 test_that("results are pcalg's, slot for slot, in every way to search and to orient", {
   skip_without_pcalg()
   ways <- list(
-    list(), list(solve.confl = TRUE), list(conservative = TRUE), list(maj.rule = TRUE),
-    list(conservative = TRUE, solve.confl = TRUE), list(maj.rule = TRUE, solve.confl = TRUE),
-    list(u2pd = "rand"), list(u2pd = "retry")
+    list(),
+    list(solve.confl = TRUE),
+    list(conservative = TRUE),
+    list(maj.rule = TRUE),
+    list(conservative = TRUE, solve.confl = TRUE),
+    list(maj.rule = TRUE, solve.confl = TRUE),
+    list(u2pd = "rand"),
+    list(u2pd = "retry")
   )
   for (seed in 1:12) {
     p <- c(4, 8, 12)[seed %% 3 + 1]
@@ -38,7 +43,8 @@ test_that("skeletons with background knowledge are pcalg's", {
       arguments <- list(s, alpha = 0.05, p = 10, method = method, fixedGaps = gaps, fixedEdges = edges, m.max = 2)
       expect_same_result(
         do.call(skeleton, c(arguments, indepTest = gaussCItest)),
-        do.call(pcalg::skeleton, c(arguments, indepTest = pcalg::gaussCItest)), paste(seed, method)
+        do.call(pcalg::skeleton, c(arguments, indepTest = pcalg::gaussCItest)),
+        paste(seed, method)
       )
     }
   }
@@ -50,7 +56,9 @@ test_that("singular data (sum scores, copies) have pcalg's answer", {
     set.seed(2000 + k)
     p <- 7
     x <- matrix(stats::rnorm(150 * p), 150, p, dimnames = list(NULL, letters[seq_len(p)]))
-    for (j in 2:5) x[, j] <- x[, j] + x[, sample.int(j - 1, 1)]
+    for (j in 2:5) {
+      x[, j] <- x[, j] + x[, sample.int(j - 1, 1)]
+    }
     x[, 6] <- x[, 1] + x[, 2]
     x[, 7] <- if (k %% 2) x[, 3] else x[, 3] + x[, 5]
     s <- list(C = stats::cor(x), n = 150)
@@ -103,9 +111,7 @@ test_that("pcalg's disCItest and binCItest run", {
     list(list(dm = dm, adaptDF = FALSE), pcalg::binCItest),
     list(list(dm = dm, nlev = c(2, 2, 2), adaptDF = FALSE), pcalg::disCItest)
   )) {
-    expect_same_result(
-      pc(case[[1]], case[[2]], 0.05, p = 3), pcalg::pc(case[[1]], case[[2]], 0.05, p = 3)
-    )
+    expect_same_result(pc(case[[1]], case[[2]], 0.05, p = 3), pcalg::pc(case[[1]], case[[2]], 0.05, p = 3))
   }
 })
 
@@ -135,9 +141,7 @@ test_that("pcalg's functions work on our results", {
   theirs <- pcalg::pc(s, pcalg::gaussCItest, 0.01, p = 8)
   expect_identical(pcalg::getGraph(ours), pcalg::getGraph(theirs))
   expect_equal(pcalg::shd(ours, theirs), 0)
-  expect_identical(
-    pcalg::compareGraphs(pcalg::getGraph(ours), pcalg::getGraph(theirs)), c(tpr = 1, fpr = 0, tdr = 1)
-  )
+  expect_identical(pcalg::compareGraphs(pcalg::getGraph(ours), pcalg::getGraph(theirs)), c(tpr = 1, fpr = 0, tdr = 1))
   expect_equal(pcalg::ida(1, 3, s$C, ours@graph), pcalg::ida(1, 3, s$C, theirs@graph))
   expect_identical(as(ours, "amat"), as(theirs, "amat"))
   expect_identical(as(ours, "matrix"), as(theirs, "matrix"))
@@ -171,10 +175,16 @@ test_that("messages of errors are in ours word for word", {
   lopsided <- matrix(FALSE, 8, 8)
   lopsided[1, 2] <- TRUE
   calls <- list(
-    list(p = 8, labels = letters[1:3]), list(p = 8, u2pd = "foo"), list(p = 8, skel.method = "foo"),
-    list(p = 8, fixedGaps = none), list(p = 8, fixedEdges = none), list(p = 8, fixedGaps = lopsided),
-    list(p = 8, fixedEdges = lopsided), list(p = 8, conservative = TRUE, maj.rule = TRUE),
-    list(p = 8, u2pd = "rand", conservative = TRUE), list(p = 8, u2pd = "retry", solve.confl = TRUE)
+    list(p = 8, labels = letters[1:3]),
+    list(p = 8, u2pd = "foo"),
+    list(p = 8, skel.method = "foo"),
+    list(p = 8, fixedGaps = none),
+    list(p = 8, fixedEdges = none),
+    list(p = 8, fixedGaps = lopsided),
+    list(p = 8, fixedEdges = lopsided),
+    list(p = 8, conservative = TRUE, maj.rule = TRUE),
+    list(p = 8, u2pd = "rand", conservative = TRUE),
+    list(p = 8, u2pd = "retry", solve.confl = TRUE)
   )
   for (call in calls) {
     error_of <- function(f) tryCatch(do.call(f, c(list(s, pcalg::gaussCItest, 0.05), call)), error = conditionMessage)
@@ -189,7 +199,9 @@ test_that("where the v-structures fit no DAG the graph is pcalg's, which then ha
     s <- suff(p = 12, n = 60, degree = 4, seed = seed)
     set.seed(seed)
     ours <- pc(s, gaussCItest, 0.1, p = 12, u2pd = "rand")
-    if (length(ours@graph@edgeData@data)) next
+    if (length(ours@graph@edgeData@data)) {
+      next
+    }
     without_weights <- without_weights + 1
     set.seed(seed)
     theirs <- pcalg::pc(s, pcalg::gaussCItest, 0.1, p = 12, u2pd = "rand")

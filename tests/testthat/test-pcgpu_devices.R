@@ -1,6 +1,16 @@
 columns <- c(
-  "device", "name", "memory_total", "memory_free", "compute_capability", "driver", "multiprocessors", "unified", "peers", "ecc",
-  "pci", "uuid"
+  "device",
+  "name",
+  "memory_total",
+  "memory_free",
+  "compute_capability",
+  "driver",
+  "multiprocessors",
+  "unified",
+  "peers",
+  "ecc",
+  "pci",
+  "uuid"
 )
 
 test_that("a machine without a GPU has none, and gives the reason", {
@@ -17,14 +27,21 @@ test_that("a machine without a GPU has none, and gives the reason", {
 test_that("GPUs print with their memory in GiB", {
   devices <- structure(
     data.frame(
-      device = "cuda:0", name = "Some GPU", memory_total = 2^34, memory_free = 2^33,
-      compute_capability = "9.0", driver = "12.4"
+      device = "cuda:0",
+      name = "Some GPU",
+      memory_total = 2^34,
+      memory_free = 2^33,
+      compute_capability = "9.0",
+      driver = "12.4"
     ),
     class = c("pcgpu_devices", "data.frame")
   )
   shown <- capture.output(print(devices))
   expect_match(shown, "16.0 GiB +8.0 GiB", all = FALSE)
-  expect_match(pcgpu:::device_lines(devices), "^GPU: +cuda:0, Some GPU, compute capability 9.0, 8.0 GiB of 16.0 GiB free")
+  expect_match(
+    pcgpu:::device_lines(devices),
+    "^GPU: +cuda:0, Some GPU, compute capability 9.0, 8.0 GiB of 16.0 GiB free"
+  )
   devices$memory_free <- NA_real_
   devices$uuid <- "0123"
   shown <- capture.output(print(devices))

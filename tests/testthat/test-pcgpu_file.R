@@ -12,7 +12,13 @@ test_that("a file has the data, and is read as a matrix is", {
   expect_identical(file[, 2], x[, 2])
   expect_identical(file[x[, 1] > 1, 2, drop = FALSE], x[x[, 1] > 1, 2, drop = FALSE])
   expect_identical(file[0, ], x[0, ])
-  for (read in list(function() file[1], function() file[61, 1], function() file[1, "no"], function() file["a", 1], function() file[1, NA])) {
+  for (read in list(
+    function() file[1],
+    function() file[61, 1],
+    function() file[1, "no"],
+    function() file["a", 1],
+    function() file[1, NA]
+  )) {
     expect_error(read(), class = "pcgpu_error_argument")
   }
   expect_output(print(file), "60 observations of 5 variables (2.4 kB)", fixed = TRUE)
@@ -87,14 +93,18 @@ test_that("files that are damaged, cut off, of another version or no files of ou
   refused(charToRaw("a,b\n1,2\n"), "foreign", "not a data file")
   expect_error(pcgpu_file(tempfile()), class = "pcgpu_error_file_unreadable")
   expect_error(pcgpu_file(tempdir()), class = "pcgpu_error_file_foreign")
-  for (bad in list(1, NULL, NA_character_, c("a", "b"), "")) expect_error(pcgpu_file(bad), class = "pcgpu_error_argument")
+  for (bad in list(1, NULL, NA_character_, c("a", "b"), "")) {
+    expect_error(pcgpu_file(bad), class = "pcgpu_error_argument")
+  }
   # Numbers are compared where it is asked for.
   unlink(other, force = TRUE)
   writeBin(changed(5000), other)
   expect_s3_class(pcgpu_file(other, verify = FALSE), "pcgpu_file")
   # A file that was written again is another file.
   write_pcgpu_file(x + 1, path, overwrite = TRUE)
-  for (use in list(suff_gauss, as.matrix, function(x) x[1, 1], function(x) pcgpu:::open_reference(pcgpu:::file_reference(x)))) {
+  for (use in list(suff_gauss, as.matrix, function(x) x[1, 1], function(x) {
+    pcgpu:::open_reference(pcgpu:::file_reference(x))
+  })) {
     expect_error(use(file), "was replaced", class = "pcgpu_error_file_changed")
   }
   unlink(path, force = TRUE)
@@ -108,6 +118,9 @@ test_that("several processes read one file", {
   rds <- tempfile(fileext = ".rds")
   on.exit(unlink(rds), add = TRUE)
   saveRDS(file, rds)
-  printed <- in_new_session(c(sprintf("file <- readRDS(%s)", deparse(rds)), "cat(format(pcgpu::suff_gauss(file)$C[1, 2], digits = 17))"))
+  printed <- in_new_session(c(
+    sprintf("file <- readRDS(%s)", deparse(rds)),
+    "cat(format(pcgpu::suff_gauss(file)$C[1, 2], digits = 17))"
+  ))
   expect_identical(printed[length(printed)], format(suff_gauss(x)$C[1, 2], digits = 17))
 })

@@ -9,13 +9,18 @@ test_that("a search that ends is told whole", {
   expect_identical(plan$levels$edges[1], 28)
   expect_identical(as.data.frame(plan), plan$levels)
   expect_identical(plan$memory[["pcAlgo"]] >= 16 * 64, TRUE)
-  expect_output(print(plan), "Search of 8 variables, gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data")
+  expect_output(
+    print(plan),
+    "Search of 8 variables, gaussCItest, alpha = 0.05, on cpu.*The whole search took .* s[.].*Memory: data"
+  )
 })
 
 # Fast at level 0, slow from `level` on.
 slow_from <- function(level, seconds = 0.02) {
   function(x, y, S, suffStat) {
-    if (length(S) >= level) Sys.sleep(seconds)
+    if (length(S) >= level) {
+      Sys.sleep(seconds)
+    }
     0
   }
 }
@@ -57,21 +62,41 @@ test_that("nothing done is not known", {
 test_that("arguments of pc() are taken, and what makes no difference is not used", {
   s <- suff()
   file <- tempfile()
-  plan <- plan_search(s, gaussCItest, 0.05,
-    labels = paste0("v", 1:8), skel.method = "original", conservative = TRUE, checkpoint = file, time_limit = 1e-9, result = "pcAlgo", verbose = TRUE,
-    tiers = rep(1:2, 4), seconds = 60
+  plan <- plan_search(
+    s,
+    gaussCItest,
+    0.05,
+    labels = paste0("v", 1:8),
+    skel.method = "original",
+    conservative = TRUE,
+    checkpoint = file,
+    time_limit = 1e-9,
+    result = "pcAlgo",
+    verbose = TRUE,
+    tiers = rep(1:2, 4),
+    seconds = 60
   )
   expect_false(file.exists(file))
   control <- pc_control(checkpoint = file, time_limit = 1e-9, tiers = rep(1:2, 4))
-  expect_identical(plan_search(s, gaussCItest, 0.05, p = 8, skel.method = "original", control = control, seconds = 60)$levels$tests, plan$levels$tests)
+  expect_identical(
+    plan_search(s, gaussCItest, 0.05, p = 8, skel.method = "original", control = control, seconds = 60)$levels$tests,
+    plan$levels$tests
+  )
   expect_false(file.exists(file))
-  expect_identical(plan$levels$tests, skeleton(s, gaussCItest, 0.05, labels = paste0("v", 1:8), method = "original", tiers = rep(1:2, 4))@n.edgetests)
+  expect_identical(
+    plan$levels$tests,
+    skeleton(s, gaussCItest, 0.05, labels = paste0("v", 1:8), method = "original", tiers = rep(1:2, 4))@n.edgetests
+  )
   data <- random_data(random_dag(6, seed = 1), 100, seed = 1)
   expect_message(plan <- plan_search(data, alpha = 0.05), class = "pcgpu_message_data")
   expect_identical(plan$variables, 6L)
   expect_error(plan_search(s, gaussCItest, p = 8), class = "pcgpu_error_argument")
   expect_error(plan_search(s, gaussCItest, 0.05, p = 8, seconds = 0), class = "pcgpu_error_argument")
-  expect_error(plan_search(s, gaussCItest, 0.05, p = 8, wrong = 1), "`wrong` is not an argument of plan_search", class = "pcgpu_error_argument")
+  expect_error(
+    plan_search(s, gaussCItest, 0.05, p = 8, wrong = 1),
+    "`wrong` is not an argument of plan_search",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("of kept data it counts the correlations", {

@@ -103,26 +103,42 @@ test_that("colours are one for all nodes, or one a node", {
     list(fill = vapply(boxes, `[[`, "", "fill"), border = vapply(boxes, `[[`, "", "border"))
   }
   expect_identical(
-    look(engine = "base", node_fill = fills, node_border = borders), list(fill = fills, border = borders)
+    look(engine = "base", node_fill = fills, node_border = borders),
+    list(fill = fills, border = borders)
   )
   expect_identical(look(engine = "base", node_fill = "#FF0000")$fill, rep("#FF0000", 4))
   refused <- function(...) expect_error(plot_cpdag(fit, engine = "base", ...), class = "pcgpu_error_argument")
   expect_identical(refused(node_fill = fills[1:3])$argument, "node_fill")
   expect_identical(refused(node_border = character())$argument, "node_border")
   expect_identical(refused(edge_colour = c("red", "blue"))$argument, "edge_colour")
-  expect_match(conditionMessage(refused(node_fill = c("red", "nocolour", "blue", "2"))), "`node_fill` has an unknown colour, \"nocolour\"")
+  expect_match(
+    conditionMessage(refused(node_fill = c("red", "nocolour", "blue", "2"))),
+    "`node_fill` has an unknown colour, \"nocolour\""
+  )
   expect_identical(look(engine = "base", node_fill = 2)$fill, rep("#DF536B", 4))
   expect_identical(
-    look(engine = "base", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
+    look(engine = "base", vertex.color = fills, vertex.frame.color = borders),
+    list(fill = fills, border = borders)
   )
-  expect_match(conditionMessage(refused(vertex.shape = "circle")), "`vertex.shape` is not supported by engine = \"base\".*\"igraph\"")
+  expect_match(
+    conditionMessage(refused(vertex.shape = "circle")),
+    "`vertex.shape` is not supported by engine = \"base\".*\"igraph\""
+  )
 
   skip_if_not_installed("igraph")
   expect_identical(
-    look(engine = "igraph", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
+    look(engine = "igraph", vertex.color = fills, vertex.frame.color = borders),
+    list(fill = fills, border = borders)
   )
-  expect_identical(look(engine = "igraph", node_fill = fills, node_border = borders), list(fill = fills, border = borders))
-  expect_error(plot_cpdag(fit, engine = "igraph", node_fill = "nocolour"), "an unknown colour", class = "pcgpu_error_argument")
+  expect_identical(
+    look(engine = "igraph", node_fill = fills, node_border = borders),
+    list(fill = fills, border = borders)
+  )
+  expect_error(
+    plot_cpdag(fit, engine = "igraph", node_fill = "nocolour"),
+    "an unknown colour",
+    class = "pcgpu_error_argument"
+  )
   green <- drawn(plot_cpdag(fit, engine = "igraph", edge_colour = "#00AA00"))$lines
   expect_setequal(if (is.data.frame(green)) green$colour else vapply(green, `[[`, "", "colour"), "#00AA00")
   # igraph repeats what is too short.
@@ -151,12 +167,17 @@ test_that("plot() of a graph draws, whichever packages are attached and in which
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   pcalg <- requireNamespace("pcalg", quietly = TRUE)
   orders <- list("pcgpu", c("pcgpu", "graph"), c("graph", "pcgpu"))
-  if (pcalg) orders <- c(orders, list(c("pcgpu", "pcalg"), c("pcalg", "pcgpu"), c("graph", "pcgpu", "pcalg")))
+  if (pcalg) {
+    orders <- c(orders, list(c("pcgpu", "pcalg"), c("pcalg", "pcgpu"), c("graph", "pcgpu", "pcalg")))
+  }
   for (order in orders) {
     output <- in_new_session(c(
       sprintf("suppressMessages(library(%s))", order),
       "graph <- methods::new(\"graphNEL\", nodes = c('a', 'b'))",
-      "file <- tempfile()", "grDevices::pdf(file, compress = FALSE)", "plot(graph)", "grDevices::dev.off()",
+      "file <- tempfile()",
+      "grDevices::pdf(file, compress = FALSE)",
+      "plot(graph)",
+      "grDevices::dev.off()",
       "cat(sum(grepl(' [(][ab][)] Tj', readLines(file, warn = FALSE), useBytes = TRUE)), 'labels')"
     ))
     expect_match(output, "^2 labels$", all = FALSE, info = paste(order, collapse = ", "))
@@ -205,10 +226,14 @@ test_that("drawing draws no random number and leaves the settings of the device"
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   settings <- graphics::par(no.readonly = TRUE)
-  for (engine in ours()) plot_cpdag(small_fit(), engine = engine, main = "A title")
+  for (engine in ours()) {
+    plot_cpdag(small_fit(), engine = engine, main = "A title")
+  }
   after <- graphics::par(no.readonly = TRUE)
   expect_identical(.Random.seed, before)
-  for (setting in c("mar", "mai", "xpd", "xaxs", "yaxs")) expect_identical(after[[setting]], settings[[setting]])
+  for (setting in c("mar", "mai", "xpd", "xaxs", "yaxs")) {
+    expect_identical(after[[setting]], settings[[setting]])
+  }
 })
 
 test_that("several plots share a page", {
@@ -216,7 +241,9 @@ test_that("several plots share a page", {
   for (engine in ours()) {
     picture <- drawn({
       graphics::par(mfrow = c(2, 2))
-      for (k in 1:4) plot_cpdag(fit, engine = engine, labels = paste0(letters[1:4], k))
+      for (k in 1:4) {
+        plot_cpdag(fit, engine = engine, labels = paste0(letters[1:4], k))
+      }
     })
     # Each in its own quarter.
     for (k in 1:4) {
@@ -229,5 +256,7 @@ test_that("several plots share a page", {
 
 test_that("a large connected graph is drawn whole", {
   m <- connected(700)
-  for (engine in ours()) expect_gte(length(drawn(plot_cpdag(m, engine = engine))$shapes), 700)
+  for (engine in ours()) {
+    expect_gte(length(drawn(plot_cpdag(m, engine = engine))$shapes), 700)
+  }
 })

@@ -4,7 +4,11 @@ test_that("the tests of each level are drawn", {
   expect_identical(details$n.edgetests, fit@n.edgetests)
   picture <- drawn(expect_identical(plot(details, main = "Search"), details))
   expect_true(all(c(format(details$n.edgetests, trim = TRUE), "Level", "Tests", "Search") %in% picture$texts$label))
-  expect_error(plot(run_details(select_features(matrix(rep(0:1, 40), 20), rep(0:1, 10), 2))), "`x`", class = "pcgpu_error_argument")
+  expect_error(
+    plot(run_details(select_features(matrix(rep(0:1, 40), 20), rep(0:1, 10), 2))),
+    "`x`",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("the title of the axis of counts is left of the widest of them", {
@@ -19,8 +23,13 @@ test_that("the title of the axis of counts is left of the widest of them", {
 test_that("seconds are drawn beside them where several machines worked", {
   details <- run_details(pc(suff(), gaussCItest, 0.05, p = 8))
   details$team <- data.frame(
-    level = c(0L, 0L, 1L, 1L, NA), device = c("cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"), shards = 1, bytes_to = 0, bytes_from = 0,
-    seconds = c(2, 2, 3, 3, 0), busy = c(1, 0.5, 0.9, 0.9, 0)
+    level = c(0L, 0L, 1L, 1L, NA),
+    device = c("cuda:0", "cuda:1", "cuda:0", "cuda:1", "cuda:0"),
+    shards = 1,
+    bytes_to = 0,
+    bytes_from = 0,
+    seconds = c(2, 2, 3, 3, 0),
+    busy = c(1, 0.5, 0.9, 0.9, 0)
   )
   picture <- drawn(plot(details, ylab = "mine"))
   expect_true(all(c("cuda:0", "cuda:1") %in% picture$texts$label))

@@ -25,7 +25,10 @@ test_that("the strongest pairs are drawn, in their order, with every possible ef
 })
 
 test_that("bounds alone, joint effects, no effect at all and graphical arguments are drawn", {
-  for (effects in list(fitted_effects(keep = "smallest"), fitted_effects(x = 1:2, y = c("gene3", "gene5"), joint = TRUE))) {
+  for (effects in list(
+    fitted_effects(keep = "smallest"),
+    fitted_effects(x = 1:2, y = c("gene3", "gene5"), joint = TRUE)
+  )) {
     expect_silent(drawn(plot(effects, xlab = "mine", xlim = c(-3, 3), las = 1)))
     expect_true("mine" %in% drawn(plot(effects, xlab = "mine"))$texts$label)
   }

@@ -1,5 +1,8 @@
 asked <- function(x, ...) {
-  wish <- utils::modifyList(list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"), list(...))
+  wish <- utils::modifyList(
+    list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"),
+    list(...)
+  )
   pcgpu:::asked_graph(pcgpu:::edges_of(x), NULL, wish)
 }
 
@@ -64,9 +67,20 @@ test_that("Chromium opens the page with all nodes, and finds one that is searche
     document.title = 'nodes ' + chart.body.data.nodes.length + ' edges ' + chart.body.data.edges.length + ' found ' + chart.getSelectedNodes().join();
   }, 1000); });</script>"
   writeLines(sub("</body>", paste0(probe, "</body>"), page, fixed = TRUE), file)
-  dom <- suppressWarnings(system2(chromium, c(
-    "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=6000", paste0("--user-data-dir=", shQuote(dirname(file))), "--dump-dom", shQuote(paste0("file://", file))
-  ), stdout = TRUE, stderr = FALSE))
+  dom <- suppressWarnings(system2(
+    chromium,
+    c(
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--virtual-time-budget=6000",
+      paste0("--user-data-dir=", shQuote(dirname(file))),
+      "--dump-dom",
+      shQuote(paste0("file://", file))
+    ),
+    stdout = TRUE,
+    stderr = FALSE
+  ))
   title <- regmatches(dom, regexpr("<title>[^<]*</title>", dom))[1]
   expect_identical(title, sprintf("<title>nodes 300 edges %d found 17</title>", length(dag$from)))
 })

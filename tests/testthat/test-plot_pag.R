@@ -1,9 +1,14 @@
-# Which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle" or "tail".
+# Which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle" or
+# "tail".
 drawn_mark <- function(heads, circles, low, high, centres) {
   if (any(vapply(heads, function(head) points_to(head$points, low, high, centres[2:1, ]), NA))) {
     return("arrow")
   }
-  if (any(vapply(circles, function(circle) points_to(circle$points, low, high, centres[2:1, ]), NA))) "circle" else "tail"
+  if (any(vapply(circles, function(circle) points_to(circle$points, low, high, centres[2:1, ]), NA))) {
+    "circle"
+  } else {
+    "tail"
+  }
 }
 
 # Expects that `picture` shows the PAG `amat`: each mark at the right end of each edge, and nothing else.
@@ -24,7 +29,9 @@ expect_pag_drawn <- function(picture, amat, legend = TRUE) {
   # igraph draws the heads at one end of a line several times.
   heads <- unique(picture$shapes[!has_border])
   circles <- unique(picture$shapes[is_circle])
-  count <- function(mark) sum(amat == mark) + sum(c(kinds$at_from, kinds$at_to) == c("circle", "arrow")[mark]) * (nrow(kinds) > 1)
+  count <- function(mark) {
+    sum(amat == mark) + sum(c(kinds$at_from, kinds$at_to) == c("circle", "arrow")[mark]) * (nrow(kinds) > 1)
+  }
   expect_length(circles, count(1))
   expect_length(heads, count(2))
   expect_equal(NROW(picture$lines), length(table$kind) + (nrow(kinds) > 1) * nrow(kinds))
@@ -35,7 +42,8 @@ expect_pag_drawn <- function(picture, amat, legend = TRUE) {
       node <- pair[end]
       other <- pair[3 - end]
       expect_identical(
-        drawn_mark(heads, circles, low[node, ], high[node, ], centre[c(node, other), ]), c("circle", "arrow", "tail")[amat[other, node]],
+        drawn_mark(heads, circles, low[node, ], high[node, ], centre[c(node, other), ]),
+        c("circle", "arrow", "tail")[amat[other, node]],
         info = paste(labels[pair], collapse = " ")
       )
     }
@@ -76,7 +84,10 @@ test_that("plot() of a result draws, with all that pictures of CPDAGs take", {
   }
   fit <- fits$fci
   labels <- rownames(fit@amat)
-  expect_identical(drawn(plot(fit, main = "Mine"))$texts$label, c("Mine", drawn(plot(fit))$texts$label) |> (\(all) all[c(2:length(all), 1)])())
+  expect_identical(
+    drawn(plot(fit, main = "Mine"))$texts$label,
+    c("Mine", drawn(plot(fit))$texts$label) |> (\(all) all[c(2:length(all), 1)])()
+  )
   near <- c(labels[1], labels[fit@amat[1, ] > 0])
   shown <- drawn(plot(fit, around = labels[1]))$texts$label
   expect_setequal(intersect(shown, labels), near)
@@ -85,7 +96,11 @@ test_that("plot() of a result draws, with all that pictures of CPDAGs take", {
   colours <- grDevices::hcl.colors(6)
   picture <- drawn(plot(fit, edge_colour = colours))
   expect_true(all(picture$lines$colour %in% grDevices::rgb(t(grDevices::col2rgb(colours)) / 255)))
-  expect_error(plot(fit, edge_colour = c("red", "blue", "green")), "in the order -->, o->, <->, o-o, o--, ---", class = "pcgpu_error_argument")
+  expect_error(
+    plot(fit, edge_colour = c("red", "blue", "green")),
+    "in the order -->, o->, <->, o-o, o--, ---",
+    class = "pcgpu_error_argument"
+  )
   e <- expect_error(plot(fit, engine = "Rgraphviz"), class = "pcgpu_error_argument")
   expect_identical(e$argument, "engine")
   expect_identical(drawn(plot(fit)), drawn(plot_cpdag(fit)))
@@ -95,13 +110,25 @@ test_that("plot() of a result draws, with all that pictures of CPDAGs take", {
 
 test_that("a page to look around in has the marks, kinds and p-values", {
   fit <- pag_fits()$fci
-  wish <- list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress")
+  wish <- list(
+    around = NULL,
+    order = 1,
+    isolated = NULL,
+    components = NULL,
+    colour = NULL,
+    size = NULL,
+    layout = "stress"
+  )
   page <- pcgpu:::page_of_graph(fit, pcgpu:::asked_graph(pcgpu:::drawn_edges_of(fit), NULL, wish), list())
   table <- edges(fit)
   found <- page$edges
   expect_identical(page$nodes$name[found$from], table$from)
   mark <- function(enabled, type) ifelse(!enabled, "-", ifelse(type == "circle", "o", ">"))
-  kind <- paste0(sub(">", "<", mark(found$arrows.from.enabled, found$arrows.from.type)), "-", mark(found$arrows.to.enabled, found$arrows.to.type))
+  kind <- paste0(
+    sub(">", "<", mark(found$arrows.from.enabled, found$arrows.from.type)),
+    "-",
+    mark(found$arrows.to.enabled, found$arrows.to.type)
+  )
   expect_identical(kind, table$kind)
   expect_equal(as.numeric(sub(".*p = ", "", found$title)), table$p, tolerance = 0.01)
   expect_match(found$title[table$kind == "o->"], "o-&gt;.*<br>cause or common cause<br>")
@@ -117,8 +144,14 @@ test_that("details are drawn, with a chart for the possible-d-sep phase", {
   expect_error(plot(run_details(fits$fciPlus)), class = "pcgpu_error_argument")
   details <- run_details(fits$fci)
   details$team <- data.frame(
-    level = c(0L, 0L, 1L, 1L), phase = rep(c("skeleton", "possible-d-sep"), each = 2), device = c("worker 1", "worker 2"), shards = 1, bytes_to = 0, bytes_from = 0,
-    seconds = c(2, 2, 3, 3), busy = c(1, 0.5, 0.9, 0.9)
+    level = c(0L, 0L, 1L, 1L),
+    phase = rep(c("skeleton", "possible-d-sep"), each = 2),
+    device = c("worker 1", "worker 2"),
+    shards = 1,
+    bytes_to = 0,
+    bytes_from = 0,
+    seconds = c(2, 2, 3, 3),
+    busy = c(1, 0.5, 0.9, 0.9)
   )
   texts <- drawn(plot(details), 12, 5)$texts$label
   expect_true(all(c("d-sep 1", "worker 1", "Seconds at work") %in% texts))

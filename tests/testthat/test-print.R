@@ -1,20 +1,41 @@
 test_that("show() and summary() keep pcalg's format", {
   fit <- small_fit()
   fit@call <- quote(pc(s))
-  expect_identical(capture.output(fit), c(
-    "Object of class 'pcAlgo', from Call:", "pc(s)",
-    "Number of undirected edges:  0 ", "Number of directed edges:    3 ", "Total number of edges:       3 "
-  ))
+  expect_identical(
+    capture.output(fit),
+    c(
+      "Object of class 'pcAlgo', from Call:",
+      "pc(s)",
+      "Number of undirected edges:  0 ",
+      "Number of directed edges:    3 ",
+      "Total number of edges:       3 "
+    )
+  )
   expect_identical(capture.output(print(fit)), capture.output(fit))
-  expect_identical(capture.output(invisible(summary(fit))), c(
-    "Object of class 'pcAlgo', from Call:", "pc(s)", "", "Nmb. edgetests during skeleton estimation:",
-    "===========================================",
-    paste("Max. order of algorithm: ", fit@max.ord, ""),
-    paste("Number of edgetests from m = 0 up to m =", fit@max.ord, ": ", paste(fit@n.edgetests, collapse = " ")),
-    "", "Graphical properties of skeleton:", "=================================",
-    "Max. number of neighbours:  1 at node(s) 1 2 3 ", "Avg. number of neighbours:  0.75 ", "", "Adjacency Matrix G:",
-    "  a b c d", "a . . 1 .", "b . . 1 .", "c . . . 1", "d . . . ."
-  ))
+  expect_identical(
+    capture.output(invisible(summary(fit))),
+    c(
+      "Object of class 'pcAlgo', from Call:",
+      "pc(s)",
+      "",
+      "Nmb. edgetests during skeleton estimation:",
+      "===========================================",
+      paste("Max. order of algorithm: ", fit@max.ord, ""),
+      paste("Number of edgetests from m = 0 up to m =", fit@max.ord, ": ", paste(fit@n.edgetests, collapse = " ")),
+      "",
+      "Graphical properties of skeleton:",
+      "=================================",
+      "Max. number of neighbours:  1 at node(s) 1 2 3 ",
+      "Avg. number of neighbours:  0.75 ",
+      "",
+      "Adjacency Matrix G:",
+      "  a b c d",
+      "a . . 1 .",
+      "b . . 1 .",
+      "c . . . 1",
+      "d . . . ."
+    )
+  )
 })
 
 test_that("print(amat = TRUE) shows the matrix", {
@@ -38,13 +59,15 @@ test_that("our methods and pcalg's print the same", {
     )
     theirs <- methods::selectMethod(getExportedValue("pcalg", "summary"), class(fit))
     for (amat in c(TRUE, FALSE)) {
-      expect_identical(printed(invisible(pcgpu:::summary.pcAlgo(fit, amat = amat))),
+      expect_identical(
+        printed(invisible(pcgpu:::summary.pcAlgo(fit, amat = amat))),
         printed(invisible(theirs(fit, amat = amat)))
       )
     }
     amat <- as(fit, "amat")
     expect_identical(
-      capture.output(pcgpu:::print_amat(amat)), capture.output(getFromNamespace("print.amat", "pcalg")(amat))
+      capture.output(pcgpu:::print_amat(amat)),
+      capture.output(getFromNamespace("print.amat", "pcalg")(amat))
     )
   }
 })

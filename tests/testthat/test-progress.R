@@ -57,8 +57,20 @@ test_that("what a bar says is the caller's, with tests and their rate where they
 reported <- function(test, method, p, m_max = Inf, alpha = 0.05) {
   seen <- list()
   pcgpu:::rust_search(
-    test, list(p = p, method = method, alpha = alpha, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = m_max, knowledge = NULL),
-    NULL, list(kind = "cpu", threads = 2L, threads_named = TRUE), list(progress = function(...) seen[[length(seen) + 1]] <<- c(...)),
+    test,
+    list(
+      p = p,
+      method = method,
+      alpha = alpha,
+      fixed_gaps = NULL,
+      fixed_edges = NULL,
+      na_delete = TRUE,
+      m_max = m_max,
+      knowledge = NULL
+    ),
+    NULL,
+    list(kind = "cpu", threads = 2L, threads_named = TRUE),
+    list(progress = function(...) seen[[length(seen) + 1]] <<- c(...)),
     pcgpu:::empty_result()
   )
   do.call(rbind, seen)

@@ -7,7 +7,9 @@ test_that("a graph has the edges that were asked for, no cycle, and follows the 
     # Powers of the adjacency matrix of a DAG end.
     m <- as.matrix(dag)
     power <- m
-    for (step in 1:9) power <- (power %*% power > 0) + 0
+    for (step in 1:9) {
+      power <- (power %*% power > 0) + 0
+    }
     expect_identical(sum(power), 0)
     expect_identical(dag, random_dag(200, 3, model, seed = 5))
     expect_false(identical(dag, random_dag(200, 3, model, seed = 6)))
@@ -38,7 +40,9 @@ test_that("it is converted", {
 })
 
 test_that("arguments are checked", {
-  bad <- function(argument, ...) expect_identical(expect_error(random_dag(...), class = "pcgpu_error_argument")$argument, argument)
+  bad <- function(argument, ...) {
+    expect_identical(expect_error(random_dag(...), class = "pcgpu_error_argument")$argument, argument)
+  }
   bad("p")
   bad("p", 0)
   bad("neighbours", 5, 5)
@@ -61,7 +65,10 @@ test_that("a summary has degrees", {
   told <- summary(dag)
   expect_identical(sum(told$degree), 2L * length(dag$from))
   expect_identical(sum(told$parents), told$directed)
-  expect_output(print(told), sprintf("30 variables, %d directed edges, 0 undirected.*Most neighbours: x", length(dag$from)))
+  expect_output(
+    print(told),
+    sprintf("30 variables, %d directed edges, 0 undirected.*Most neighbours: x", length(dag$from))
+  )
   expect_output(print(summary(random_dag(1))), "1 variable, 0 directed edges.*maximum 0; 1 variable without neighbours")
   both <- summary(cpdag_of(dag))
   expect_identical(both$directed + both$undirected, told$directed)

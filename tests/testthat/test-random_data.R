@@ -45,7 +45,9 @@ test_that("missing values have their share", {
 
 test_that("arguments are checked", {
   d <- dag(3)
-  bad <- function(argument, ...) expect_identical(expect_error(random_data(...), class = "pcgpu_error_argument")$argument, argument)
+  bad <- function(argument, ...) {
+    expect_identical(expect_error(random_data(...), class = "pcgpu_error_argument")$argument, argument)
+  }
   bad("dag")
   bad("n", d)
   bad("n", d, 0)
@@ -66,7 +68,11 @@ test_that("arguments are checked", {
 
 test_that("weights too large for numbers are refused", {
   d <- random_dag(5, 2, seed = 1)
-  error <- expect_error(random_data(d, 10, strength = 1e300, seed = 1), "`strength` is 1e\\+300.*x3", class = "pcgpu_error_argument")
+  error <- expect_error(
+    random_data(d, 10, strength = 1e300, seed = 1),
+    "`strength` is 1e\\+300.*x3",
+    class = "pcgpu_error_argument"
+  )
   expect_identical(error$argument, "strength")
   expect_true(all(is.finite(random_data(d, 10, strength = 1e300, standardise = TRUE, seed = 1))))
 })

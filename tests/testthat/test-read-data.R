@@ -29,7 +29,9 @@ test_that("numbers of bit64 are read as what they are", {
   expect_identical(select_features(plain, y, 2)$index, select_features(plain, rep(1:2, 10), 2)$index)
   large <- frame
   large$a[3] <- bit64::as.integer64("9007199254740993")
-  for (name in names(takers)) expect_error(takers[[name]](large), "of 2\\^53 or more", class = "pcgpu_error_argument", info = name)
+  for (name in names(takers)) {
+    expect_error(takers[[name]](large), "of 2\\^53 or more", class = "pcgpu_error_argument", info = name)
+  }
   holed <- frame
   holed$a[2] <- NA
   expect_error(suff_gauss(holed), "missing values in column \"a\"", class = "pcgpu_error_argument")
@@ -47,12 +49,18 @@ test_that("Bioconductor's containers are read with their samples as rows", {
   m <- whole()
   if (requireNamespace("Biobase", quietly = TRUE)) {
     set <- Biobase::ExpressionSet(t(m))
-    for (name in names(takers)) expect_equal(takers[[name]](set), takers[[name]](m), ignore_attr = TRUE, info = name)
+    for (name in names(takers)) {
+      expect_equal(takers[[name]](set), takers[[name]](m), ignore_attr = TRUE, info = name)
+    }
     expect_identical(colnames(suff_gauss(set)$C), c("a", "b", "c"))
   }
   skip_if_not_installed("SummarizedExperiment")
   set <- SummarizedExperiment::SummarizedExperiment(list(counts = t(m), logcounts = log1p(t(m))))
-  expect_message(s <- suff_gauss(set), "assays \"counts\", \"logcounts\"; using the first", class = "pcgpu_message_assay")
+  expect_message(
+    s <- suff_gauss(set),
+    "assays \"counts\", \"logcounts\"; using the first",
+    class = "pcgpu_message_assay"
+  )
   expect_identical(s, suff_gauss(m))
   for (taker in takers) {
     expect_error(taker(SummarizedExperiment::SummarizedExperiment()), "without assays", class = "pcgpu_error_argument")
@@ -62,7 +70,11 @@ test_that("Bioconductor's containers are read with their samples as rows", {
 
 test_that("a matrix that may have its genes in rows gets a message", {
   genes <- matrix(sin(1:12000), 1200, 10, dimnames = list(paste0("g", 1:1200), NULL))
-  expect_message(suff_gauss(genes), "1200 samples \\(rows\\) of 10 variables \\(columns\\), with rows named \"g1\".*pass t\\(x\\)", class = "pcgpu_message_rows")
+  expect_message(
+    suff_gauss(genes),
+    "1200 samples \\(rows\\) of 10 variables \\(columns\\), with rows named \"g1\".*pass t\\(x\\)",
+    class = "pcgpu_message_rows"
+  )
   expect_silent(suff_gauss(unname(genes)))
   expect_silent(suff_gauss(t(genes)[, 1:30]))
   expect_message(suff_gauss(as.data.frame(genes)), class = "pcgpu_message_rows")
@@ -76,7 +88,10 @@ test_that("a factor of numbers has their values for levels", {
   expect_identical(as.integer(f), c(4L, NA, 1L, 4L, NA, 3L, 2L))
   expect_identical(as.double(levels(f)), c(-1, 0.3, 0.1 + 0.2, 3))
   expect_identical(levels(pcgpu:::exact_factor(c(2, 1, 10))), c("1", "2", "10"))
-  expect_identical(pcgpu:::exact_factor(factor(c("b", "a"), levels = c("b", "a"))), factor(c("b", "a"), levels = c("b", "a")))
+  expect_identical(
+    pcgpu:::exact_factor(factor(c("b", "a"), levels = c("b", "a"))),
+    factor(c("b", "a"), levels = c("b", "a"))
+  )
 })
 
 test_that("flat tables are tables", {
@@ -92,7 +107,11 @@ test_that("NaN is missing in factors and tables, too", {
   other <- c(0, 1, 1, 0, 0, 1)
   of_numbers <- suff_discrete(data.frame(a = numbers, b = other), na = "pairwise")
   expect_identical(suff_discrete(data.frame(a = factor(numbers), b = other), na = "pairwise"), of_numbers)
-  expect_error(suff_discrete(data.frame(a = factor(numbers), b = other)), "missing values in", class = "pcgpu_error_argument")
+  expect_error(
+    suff_discrete(data.frame(a = factor(numbers), b = other)),
+    "missing values in",
+    class = "pcgpu_error_argument"
+  )
   # A word.
   words <- factor(c("NaN", "yes", "no", "NaN", "no", "yes"))
   expect_identical(suff_discrete(data.frame(a = words, b = other))$nlev, c(3L, 2L))
@@ -123,18 +142,38 @@ test_that("integer64 in a statistic made by hand is converted", {
   want <- run(plain$dm, plain$nlev)
   expect_identical(run(to64(plain$dm), to64(plain$nlev)), want)
   expect_identical(run(frame, plain$nlev), want)
-  expect_identical(disCItest(1, 2, 3, list(dm = to64(plain$dm), nlev = to64(plain$nlev), adaptDF = FALSE)), disCItest(1, 2, 3, plain))
+  expect_identical(
+    disCItest(1, 2, 3, list(dm = to64(plain$dm), nlev = to64(plain$nlev), adaptDF = FALSE)),
+    disCItest(1, 2, 3, plain)
+  )
   C <- diag(3)
-  expect_identical(skeleton(list(C = to64(C), n = bit64::as.integer64(50)), gaussCItest, 0.05, p = 3)@pMax,
-    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax)
+  expect_identical(
+    skeleton(list(C = to64(C), n = bit64::as.integer64(50)), gaussCItest, 0.05, p = 3)@pMax,
+    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax
+  )
   expect_identical(gaussCItest(1, 2, NULL, list(C = to64(C), n = bit64::as.integer64(50))), 1)
-  expect_identical(skeleton(list(C = as.data.frame(lapply(as.data.frame(C), bit64::as.integer64)), n = 50), gaussCItest, 0.05, p = 3)@pMax,
-    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax)
+  expect_identical(
+    skeleton(
+      list(C = as.data.frame(lapply(as.data.frame(C), bit64::as.integer64)), n = 50),
+      gaussCItest,
+      0.05,
+      p = 3
+    )@pMax,
+    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax
+  )
   near <- suff_knn(matrix(round(rnorm(90) * 100), 30), permutations = 20, seed = 1)
   wide <- near
   wide$data <- structure(bit64::as.integer64(near$data), dim = dim(near$data), dimnames = dimnames(near$data))
   expect_identical(cmiKnnCItest(1, 2, 3, wide), cmiKnnCItest(1, 2, 3, near))
   # Elsewhere it is refused, and its bits are not read.
-  expect_error(skeleton(list(C = C, n = 50), gaussCItest, bit64::as.integer64(1), p = 3), "`alpha` is 1 \\(integer64", class = "pcgpu_error_argument")
-  expect_error(skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = bit64::as.integer64(3)), "`p` is", class = "pcgpu_error_argument")
+  expect_error(
+    skeleton(list(C = C, n = 50), gaussCItest, bit64::as.integer64(1), p = 3),
+    "`alpha` is 1 \\(integer64",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(
+    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = bit64::as.integer64(3)),
+    "`p` is",
+    class = "pcgpu_error_argument"
+  )
 })

@@ -31,15 +31,15 @@ test_that("the nearest-neighbour tests are native", {
 
 failing_at <- function(fail) {
   function(x, y, S, suffStat) {
-    if (x == 3 && y == 5 && length(S) == 1) fail()
+    if (x == 3 && y == 5 && length(S) == 1) {
+      fail()
+    }
     0
   }
 }
 
 test_that("an error in the test says which test, and keeps the original", {
-  e <- expect_error(
-    pc(NULL, failing_at(function() stop("100 % wrong")), 0.05, p = 5), class = "pcgpu_error_test"
-  )
+  e <- expect_error(pc(NULL, failing_at(function() stop("100 % wrong")), 0.05, p = 5), class = "pcgpu_error_test")
   expect_identical(c(e$x, e$y, e$S), c(3L, 5L, 1L))
   expect_match(conditionMessage(e), "indepTest(x = 3, y = 5, S = {1}) failed: 100 % wrong", fixed = TRUE)
   expect_identical(conditionMessage(e$parent), "100 % wrong")
@@ -86,13 +86,13 @@ test_that("warnings and messages of the test come through", {
 })
 
 test_that("a jump out of the test arrives where it was going", {
-  caught <- tryCatch(
-    skeleton(NULL, function(x, y, S, suffStat) warning("out"), 0.05, p = 3),
-    warning = function(w) conditionMessage(w)
-  )
+  caught <- tryCatch(skeleton(NULL, function(x, y, S, suffStat) warning("out"), 0.05, p = 3), warning = function(w) {
+    conditionMessage(w)
+  })
   expect_identical(caught, "out")
   expect_identical(
-    withRestarts(skeleton(NULL, function(x, y, S, suffStat) invokeRestart("away", 5), 0.05, p = 3), away = identity), 5
+    withRestarts(skeleton(NULL, function(x, y, S, suffStat) invokeRestart("away", 5), 0.05, p = 3), away = identity),
+    5
   )
 })
 
@@ -118,7 +118,9 @@ test_that("a function whose values are no p-values is said once", {
     })
     expect_identical(said, 1)
   }
-  for (value in list(0, 1, TRUE, 1 + 1e-12, "0.5")) expect_no_warning(skeleton(NULL, statistic(value), 0.05, p = 4))
+  for (value in list(0, 1, TRUE, 1 + 1e-12, "0.5")) {
+    expect_no_warning(skeleton(NULL, statistic(value), 0.05, p = 4))
+  }
   # Of many searches, too.
   x <- random_data(random_dag(4, 2, seed = 1), 50, seed = 1)
   said <- 0

@@ -12,11 +12,21 @@ test_that("200 random problems have the answer of the plain loop", {
     gaps <- symmetric(0.3)
     edges <- symmetric(0.3)
     m.max <- sample(c(0:2, Inf), 1)
-    if (k %% 5 == 0) s$C[1, 2] <- s$C[2, 1] <- NA
+    if (k %% 5 == 0) {
+      s$C[1, 2] <- s$C[2, 1] <- NA
+    }
     keep <- k %% 2 == 0
     info <- paste("problem", k)
     ours <- function() {
-      skeleton(s, gaussCItest, alpha, p = p, m.max = m.max, fixedGaps = gaps, fixedEdges = edges, NAdelete = keep,
+      skeleton(
+        s,
+        gaussCItest,
+        alpha,
+        p = p,
+        m.max = m.max,
+        fixedGaps = gaps,
+        fixedEdges = edges,
+        NAdelete = keep,
         numCores = k %% 3 + 1
       )
     }
@@ -49,7 +59,9 @@ test_that("singular data have the answer that the test gives when it is asked si
     set.seed(1000 + k)
     p <- 8
     x <- matrix(stats::rnorm(200 * p), 200)
-    for (j in 2:5) x[, j] <- x[, j] + x[, sample.int(j - 1, 1)]
+    for (j in 2:5) {
+      x[, j] <- x[, j] + x[, sample.int(j - 1, 1)]
+    }
     x[, 6] <- x[, 1] + x[, 2]
     x[, 7] <- if (k %% 3 == 0) x[, 3] else x[, 3] + x[, 4] + c(0, 1e-9)[k %% 2 + 1] * stats::rnorm(200)
     x[, 8] <- x[, 8] + x[, 6] + x[, 7]

@@ -4,18 +4,32 @@ test_that("the device and the number of exact tests are reported", {
   expect_identical(told$version, as.character(packageVersion("pcgpu")))
   expect_gte(told$exact_tests, 0)
   # The CPU needs no plan of its memory.
-  expect_named(told, c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "times", "version", "n.edgetests", "seconds"))
-  expect_identical(unclass(told)[c("test", "alpha", "samples")], list(test = "gaussCItest", alpha = 0.01, samples = 1000))
+  expect_named(
+    told,
+    c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "times", "version", "n.edgetests", "seconds")
+  )
+  expect_identical(
+    unclass(told)[c("test", "alpha", "samples")],
+    list(test = "gaussCItest", alpha = 0.01, samples = 1000)
+  )
 })
 
 test_that("details print as a summary", {
   said <- capture.output(print(run_details(small_fit())))
   expect_match(said[3], "^Seconds: [0-9.]+; by level: 0: [0-9.e-]+, 1: ")
-  expect_identical(said[-3], c(
-    paste("pcgpu", packageVersion("pcgpu"), "on cpu"), "Tests too close for the fast formula, decided by exact methods: 0", "Valid CPDAG: yes"
-  ))
+  expect_identical(
+    said[-3],
+    c(
+      paste("pcgpu", packageVersion("pcgpu"), "on cpu"),
+      "Tests too close for the fast formula, decided by exact methods: 0",
+      "Valid CPDAG: yes"
+    )
+  )
   fit <- small_fit()
-  attr(fit@call, "pcgpu") <- pcgpu:::validity(list(valid_cpdag = FALSE), pcgpu:::check_orientation("relaxed", FALSE, TRUE, FALSE))
+  attr(fit@call, "pcgpu") <- pcgpu:::validity(
+    list(valid_cpdag = FALSE),
+    pcgpu:::check_orientation("relaxed", FALSE, TRUE, FALSE)
+  )
   expect_output(print(run_details(fit)), "Valid CPDAG: no; for a valid one, use u2pd = \"valid\"", fixed = TRUE)
   judged <- list(valid_cpdag = TRUE, overruled = 3)
   attr(fit@call, "pcgpu") <- pcgpu:::validity(judged, pcgpu:::check_orientation("valid", FALSE, TRUE, FALSE))
@@ -59,7 +73,13 @@ test_that("whether the graph is a CPDAG is what pcalg says", {
   seen <- logical()
   for (seed in 1:25) {
     s <- suff(p = 7, n = 40, degree = 3, seed = seed)
-    for (way in list(list(), list(solve.confl = TRUE), list(maj.rule = TRUE), list(u2pd = "rand"), list(u2pd = "retry"))) {
+    for (way in list(
+      list(),
+      list(solve.confl = TRUE),
+      list(maj.rule = TRUE),
+      list(u2pd = "rand"),
+      list(u2pd = "retry")
+    )) {
       fit <- do.call(pc, c(list(s, gaussCItest, 0.2, p = 7), way))
       valid <- run_details(fit)$valid_cpdag
       m <- as(fit, "matrix")
@@ -82,7 +102,10 @@ test_that("print, summary and plot say where the graph is no CPDAG", {
   for (print in list(print, methods::show, summary, pcgpu:::print_result, pcgpu:::summary.pcAlgo)) {
     # Its lines are no wider than the console.
     said <- gsub("\\s+", " ", paste(capture.output(print(invalid)), collapse = " "))
-    expect_match(said, "Not a valid CPDAG: the edges stand, .* For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\"")
+    expect_match(
+      said,
+      "Not a valid CPDAG: the edges stand, .* For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\""
+    )
     expect_no_match(capture.output(print(small_fit())), "valid CPDAG")
     expect_no_match(capture.output(print(skeleton(suff(), gaussCItest, 0.05, p = 8))), "valid CPDAG")
   }
@@ -101,7 +124,10 @@ test_that("the note says what it means, then what gives a valid graph", {
   expect_identical(note(u2pd = "retry")[2L], "For a valid CPDAG, use maj.rule = TRUE, u2pd = \"valid\" (see ?pc).")
   expect_identical(note(maj.rule = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" (see ?pc).")
   expect_identical(note(conservative = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" (see ?pc).")
-  expect_identical(note(maj.rule = TRUE, solve.confl = TRUE)[2L], "For a valid CPDAG, use u2pd = \"valid\" in place of solve.confl = TRUE (see ?pc).")
+  expect_identical(
+    note(maj.rule = TRUE, solve.confl = TRUE)[2L],
+    "For a valid CPDAG, use u2pd = \"valid\" in place of solve.confl = TRUE (see ?pc)."
+  )
   expect_match(note(known = list())[1L], "MPDAG: .*each other or the background knowledge on some")
   # Knowledge that no direction of the edges can keep.
   expect_length(note(u2pd = "valid", known = list()), 1L)

@@ -40,10 +40,14 @@ test_that("every search has its seconds, and two runs are identical", {
   suff <- suff_gauss(x)
   labels <- colnames(x)
   for (search in list(
-    function() pc(suff, gaussCItest, 0.05, labels = labels), function() pc(suff, gaussCItest, 0.05, labels = labels, result = "compact"),
-    function() skeleton(suff, gaussCItest, 0.05, labels = labels, method = "stable.fast"), function() fci(suff, gaussCItest, 0.05, labels = labels),
-    function() rfci(suff, gaussCItest, 0.05, labels = labels), function() fciPlus(suff, gaussCItest, 0.05, labels = labels),
-    function() orient(skeleton(suff, gaussCItest, 0.05, labels = labels)), function() skeleton(suff, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.05, labels = labels)
+    function() pc(suff, gaussCItest, 0.05, labels = labels),
+    function() pc(suff, gaussCItest, 0.05, labels = labels, result = "compact"),
+    function() skeleton(suff, gaussCItest, 0.05, labels = labels, method = "stable.fast"),
+    function() fci(suff, gaussCItest, 0.05, labels = labels),
+    function() rfci(suff, gaussCItest, 0.05, labels = labels),
+    function() fciPlus(suff, gaussCItest, 0.05, labels = labels),
+    function() orient(skeleton(suff, gaussCItest, 0.05, labels = labels)),
+    function() skeleton(suff, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.05, labels = labels)
   )) {
     took <- system.time(result <- search())[["elapsed"]]
     expect_true(identical(result, search()))
@@ -52,8 +56,14 @@ test_that("every search has its seconds, and two runs are identical", {
     expect_lte(details$seconds, took + 0.01)
     expect_gt(sum(details$times$seconds, na.rm = TRUE), 0)
     expect_lte(sum(details$times$seconds, na.rm = TRUE), details$seconds + 1e-5)
-    of_skeleton <- if (is.null(details$times$phase)) details$times else details$times[details$times$phase == "skeleton", ]
-    if (length(details$n.edgetests)) expect_identical(nrow(of_skeleton), length(details$n.edgetests))
+    of_skeleton <- if (is.null(details$times$phase)) {
+      details$times
+    } else {
+      details$times[details$times$phase == "skeleton", ]
+    }
+    if (length(details$n.edgetests)) {
+      expect_identical(nrow(of_skeleton), length(details$n.edgetests))
+    }
     expect_false(anyNA(of_skeleton$seconds))
     expect_output(print(details), "Seconds: [0-9.e-]+; by level: 0: ")
     # What pcalg made has none.

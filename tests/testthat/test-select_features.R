@@ -5,7 +5,11 @@ test_that("scikit-feature's recorded selections are found, up to a tie", {
     y <- as.character(numbers(golden$class_codes))
     # One has the class itself among its features: the core's own tests hold its recorded answers, too.
     if (any(apply(x, 2L, function(column) identical(match(column, column), match(y, y))))) {
-      expect_error(select_features(x, y, golden$k, discretize = "none"), "`y` itself, or a recoding of it, in column 7:", class = "pcgpu_error_argument")
+      expect_error(
+        select_features(x, y, golden$k, discretize = "none"),
+        "`y` itself, or a recoding of it, in column 7:",
+        class = "pcgpu_error_argument"
+      )
       next
     }
     found <- suppressWarnings(select_features(x, y, golden$k, discretize = "none", numCores = 2))
@@ -54,10 +58,13 @@ test_that("numbers are cut by width or by frequency", {
   y <- as.integer(x[, 2] > 0.7)
   width <- apply(x, 2, function(v) pmin(floor((v - min(v)) / (max(v) - min(v)) * 8), 7))
   frequency <- apply(x, 2, function(v) floor(8 * (rank(v, ties.method = "min") - 1) / 200))
-  same <- function(a, b) expect_identical(a[c("index", "score", "relevance", "levels")], b[c("index", "score", "relevance", "levels")])
+  same <- function(a, b) {
+    expect_identical(a[c("index", "score", "relevance", "levels")], b[c("index", "score", "relevance", "levels")])
+  }
   same(select_features(x, y, 5, bins = 8), select_features(width, y, 5, discretize = "none"))
   same(
-    select_features(x, y, 5, bins = 8, discretize = "equal-frequency"), select_features(frequency, y, 5, discretize = "none")
+    select_features(x, y, 5, bins = 8, discretize = "equal-frequency"),
+    select_features(frequency, y, 5, discretize = "none")
   )
   # A y of many values is cut as well.
   target <- x[, 3] + rexp(200)
@@ -73,8 +80,10 @@ test_that("matrices, data frames and sparse matrices of the same values have the
   want <- select_features(x, data$y, 10, bins = 64)
   same <- function(x, y = data$y, ...) {
     found <- select_features(x, y, 10, bins = 64, ...)
-    expect_identical(found[c("index", "score", "relevance", "levels", "classes")],
-      want[c("index", "score", "relevance", "levels", "classes")])
+    expect_identical(
+      found[c("index", "score", "relevance", "levels", "classes")],
+      want[c("index", "score", "relevance", "levels", "classes")]
+    )
   }
   same(as.data.frame(x))
   same(x + 0.25)
@@ -87,7 +96,9 @@ test_that("matrices, data frames and sparse matrices of the same values have the
   logical <- x > 1
   expect_identical(select_features(logical, data$y, 10)$score, select_features(logical + 0, data$y, 10)$score)
   skip_if_not_installed("Matrix")
-  for (class in c("CsparseMatrix", "RsparseMatrix", "TsparseMatrix", "denseMatrix")) same(methods::as(x + 0, class))
+  for (class in c("CsparseMatrix", "RsparseMatrix", "TsparseMatrix", "denseMatrix")) {
+    same(methods::as(x + 0, class))
+  }
   same(methods::as(x + 0, "CsparseMatrix"), discretize = "none")
 })
 
@@ -113,15 +124,23 @@ test_that("bad arguments are named, with their values and the hint", {
   x <- data$x
   y <- data$y
   refuse <- function(pattern, ...) expect_error(select_features(...), pattern, class = "pcgpu_error_argument")
-  for (k in list(0, 13, -1, 1.5, NA, "3", NULL, 1:2)) refuse("`k` is", x, y, k)
-  for (bins in list(1, 0, 65536, 2.5, NA, "8")) refuse("`bins` is", x, y, 3, bins = bins)
+  for (k in list(0, 13, -1, 1.5, NA, "3", NULL, 1:2)) {
+    refuse("`k` is", x, y, k)
+  }
+  for (bins in list(1, 0, 65536, 2.5, NA, "8")) {
+    refuse("`bins` is", x, y, 3, bins = bins)
+  }
   refuse("`criterion` is", x, y, 3, criterion = "jmi2")
   refuse("`discretize` is", x, y, 3, discretize = "some")
-  for (bad in list(NULL, 1:10, list(1), "a", sum)) refuse("`x` is", bad, y, 3)
+  for (bad in list(NULL, 1:10, list(1), "a", sum)) {
+    refuse("`x` is", bad, y, 3)
+  }
   refuse("`x` has 60 rows and 0 columns", x[, 0], y, 1)
   refuse("`x` has 1 row and 12 columns", x[1, , drop = FALSE], 1, 1)
   refuse("`y` needs a value for each of the 60 rows of `x`, not 59", x, y[-1], 3)
-  for (bad in list(NULL, list(1), x, Sys.Date() + 1:60)) refuse("`y` is", x, bad, 3)
+  for (bad in list(NULL, list(1), x, Sys.Date() + 1:60)) {
+    refuse("`y` is", x, bad, 3)
+  }
   refuse("`y` has NA at position 7", x, replace(y, 7, NA), 3)
   refuse("`y` has only one class", x, rep("a", 60), 3)
   refuse("`y` has 60 classes", x, paste(1:60), 3)
@@ -142,7 +161,9 @@ test_that("bad arguments are named, with their values and the hint", {
 })
 
 test_that("NaN is missing in a factor of numbers as y", {
-  expect_error(select_features(data.frame(b = c(1, 0, 1, 0, 1, 1)), factor(c(0, NaN, 1, 0, 1, NaN)), 1), "`y` has NA at position 2",
+  expect_error(
+    select_features(data.frame(b = c(1, 0, 1, 0, 1, 1)), factor(c(0, NaN, 1, 0, 1, NaN)), 1),
+    "`y` has NA at position 2",
     class = "pcgpu_error_argument"
   )
 })
@@ -167,7 +188,9 @@ test_that("a selection prints, plots and becomes a data frame", {
   # What is drawn is recorded, page by page.
   grDevices::pdf(NULL)
   grDevices::dev.control("enable")
-  for (selection in list(found, select_features(data$x, data$y, 2, "DISR"))) expect_identical(plot(selection), selection)
+  for (selection in list(found, select_features(data$x, data$y, 2, "DISR"))) {
+    expect_identical(plot(selection), selection)
+  }
   plot(select_features(matrix(sample(0:3, 6000, TRUE), 60), data$y, 50), main = "Many")
   drawn <- grDevices::recordPlot()
   grDevices::dev.off()
@@ -206,14 +229,18 @@ test_that("Ctrl-C stops a selection within half a second, and the next call work
 
 test_that("a GPU is taken where it is asked for or pays", {
   data <- simulate_features()
-  choose <- function(device, counts) pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
+  choose <- function(device, counts) {
+    pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
+  }
   expect_identical(choose("auto", 1e6), "cpu")
   expect_identical(choose("auto", 1e12), "cuda:0")
   expect_identical(choose("cpu", 1e12), "cpu")
   expect_identical(choose("cuda:1", 1), "cuda:1")
   expect_identical(select_features(data$x, data$y, 3)$device, "cpu")
   expect_error(
-    select_features(data$x, data$y, 3, device = cuda_device(strategy = "edge")), "strategies", class = "pcgpu_error_argument"
+    select_features(data$x, data$y, 3, device = cuda_device(strategy = "edge")),
+    "strategies",
+    class = "pcgpu_error_argument"
   )
   skip_with_gpu()
   expect_error(select_features(data$x, data$y, 3, device = "cuda"), class = "pcgpu_error_device")
@@ -249,7 +276,9 @@ test_that("the number of intervals follows the number of observations", {
     x <- matrix(rnorm(47 * 200), 47)
     y <- x[, 150] + 0.2 * rnorm(47)
     expect_identical(select_features(x, y, 1)$index, 150L)
-    expect_warning(select_features(x, y > 0, 3, bins = 64), "47 observations for tables of .* largely random.*\\(the default here is 2",
+    expect_warning(
+      select_features(x, y > 0, 3, bins = 64),
+      "47 observations for tables of .* largely random.*\\(the default here is 2",
       class = "pcgpu_warning_sparse"
     )
   }
@@ -291,11 +320,19 @@ test_that("advice on levels names what can be changed", {
   set.seed(5)
   y <- rep(c(TRUE, FALSE), 20)
   told <- function(x, ...) {
-    tryCatch(select_features(x, y, 1, ...), pcgpu_warning_unique = conditionMessage, pcgpu_warning_sparse = conditionMessage)
+    tryCatch(
+      select_features(x, y, 1, ...),
+      pcgpu_warning_unique = conditionMessage,
+      pcgpu_warning_sparse = conditionMessage
+    )
   }
   expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
   expect_match(told(cbind(1:40), bins = 5000), "or use fewer `bins`$")
-  expect_error(select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3), "more rows, or a factor", class = "pcgpu_error_argument")
+  expect_error(
+    select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3),
+    "more rows, or a factor",
+    class = "pcgpu_error_argument"
+  )
   expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
   many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
   expect_match(told(many), "largely random: merge levels or classes$")

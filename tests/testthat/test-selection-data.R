@@ -21,7 +21,8 @@ test_that("a target with the names of the rows goes by them, in whatever order i
   }
   ensemble <- selection_ensemble(5, seed = 1)
   expect_identical(
-    select_features(of$x, sorted, k = 2, ensemble = ensemble)$names, select_features(of$x, unname(of$status), k = 2, ensemble = ensemble)$names
+    select_features(of$x, sorted, k = 2, ensemble = ensemble)$names,
+    select_features(of$x, unname(of$status), k = 2, ensemble = ensemble)$names
   )
   skip_if_not_installed("Matrix")
   same(Matrix::Matrix(of$x, sparse = TRUE), sorted, k = 2)
@@ -31,17 +32,28 @@ test_that("names of the target that are those of other rows are refused, and qui
   of <- patients()
   rows <- rownames(of$x)
   status <- of$status
-  refused("patient002\" at position 1, where the rows of `x` have \"patient001", of$x, stats::setNames(status, c(rows[-1], "z")), 2)
+  refused(
+    "patient002\" at position 1, where the rows of `x` have \"patient001",
+    of$x,
+    stats::setNames(status, c(rows[-1], "z")),
+    2
+  )
   twice <- of$x
   rownames(twice)[2] <- rows[1]
   refused("in any order", twice, stats::setNames(status, rev(rownames(twice))), 2)
   expect_no_warning(select_features(twice, stats::setNames(status, rownames(twice)), 2))
-  expect_warning(select_features(of$x, stats::setNames(status, paste0("p", rows)), 2), "\"ppatient001\" at position 1.*by position", class = "pcgpu_warning_names")
+  expect_warning(
+    select_features(of$x, stats::setNames(status, paste0("p", rows)), 2),
+    "\"ppatient001\" at position 1.*by position",
+    class = "pcgpu_warning_names"
+  )
   # Numbers of rows, of which every data frame has some.
   unnamed <- as.data.frame(unname(of$x))
   numbered <- stats::setNames(status, seq_along(status))
   expect_no_warning(select_features(unnamed, numbered, 2))
-  for (x in list(unnamed, unname(of$x))) refused("row numbers as names, but in a different order", x, rev(numbered), 2)
+  for (x in list(unnamed, unname(of$x))) {
+    refused("row numbers as names, but in a different order", x, rev(numbered), 2)
+  }
   expect_no_warning(select_features(unnamed, status, 2))
 })
 
@@ -63,7 +75,9 @@ test_that("levels that never occur change nothing", {
 })
 
 test_that("the target among the features is refused, whatever its words or numbers", {
-  said <- function(x, y, column) refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: remove", column), x, y, 3)
+  said <- function(x, y, column) {
+    refused(sprintf("`x` has `y` itself, or a recoding of it, in column.* %s: remove", column), x, y, 3)
+  }
   species <- iris$Species
   said(iris, species, "\"Species\"")
   said(iris, as.integer(species), "\"Species\"")
@@ -98,7 +112,16 @@ test_that("a target with a class is what its as.numeric() says", {
   x <- matrix(rnorm(400), 100)
   y <- sample(1:3, 100, TRUE)
   wanted <- select_features(x, y, 2)
-  for (classed in list(I(y), structure(y, class = c("labelled", "integer")), structure(as.double(y), class = c("haven_labelled", "vctrs_vctr", "double")), scale(y, FALSE, FALSE), array(y))) {
-    expect_identical(select_features(x, classed, 2)[c("index", "score", "classes")], wanted[c("index", "score", "classes")])
+  for (classed in list(
+    I(y),
+    structure(y, class = c("labelled", "integer")),
+    structure(as.double(y), class = c("haven_labelled", "vctrs_vctr", "double")),
+    scale(y, FALSE, FALSE),
+    array(y)
+  )) {
+    expect_identical(
+      select_features(x, classed, 2)[c("index", "score", "classes")],
+      wanted[c("index", "score", "classes")]
+    )
   }
 })

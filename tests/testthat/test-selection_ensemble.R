@@ -1,5 +1,15 @@
 same_parts <- c(
-  "index", "names", "score", "relevance", "levels", "frequency", "rank", "ensemble", "classes", "features", "observations"
+  "index",
+  "names",
+  "score",
+  "relevance",
+  "levels",
+  "frequency",
+  "rank",
+  "ensemble",
+  "classes",
+  "features",
+  "observations"
 )
 
 # The codes of the columns. A selection from some of the rows must not recompute them.
@@ -15,7 +25,9 @@ test_that("each selection is that from its rows, without making the columns disc
   y <- cut(x[, 2] + x[, 5] + rnorm(90), 3, labels = FALSE)
   codes <- codes_of(x, 5)
   for (ensemble in list(
-    selection_ensemble(6, seed = 11), selection_ensemble(5, replace = FALSE, seed = 2), selection_ensemble(4, 0.3, seed = 0)
+    selection_ensemble(6, seed = 11),
+    selection_ensemble(5, replace = FALSE, seed = 2),
+    selection_ensemble(4, 0.3, seed = 0)
   )) {
     for (criterion in c("JMI", "MIM", "CMI")) {
       found <- select_features(x, y, 6, criterion, bins = 5, numCores = 2, ensemble = ensemble)
@@ -42,13 +54,19 @@ test_that("each selection is that from its rows, without making the columns disc
 })
 
 # The same ensemble, with the seed that it drew.
-once_again <- function(x) do.call(selection_ensemble, x$ensemble[c("replicates", "fraction", "replace", "aggregate", "seed")])
+once_again <- function(x) {
+  do.call(selection_ensemble, x$ensemble[c("replicates", "fraction", "replace", "aggregate", "seed")])
+}
 
 test_that("an ensemble depends on its seed, not on threads", {
   data <- simulate_features(n = 200, p = 300)
-  run <- function(threads, ...) select_features(data$x, data$y, 10, numCores = threads, ensemble = selection_ensemble(7, ...))[same_parts]
+  run <- function(threads, ...) {
+    select_features(data$x, data$y, 10, numCores = threads, ensemble = selection_ensemble(7, ...))[same_parts]
+  }
   want <- run(1, seed = 5)
-  for (threads in 2:4) expect_identical(run(threads, seed = 5), want)
+  for (threads in 2:4) {
+    expect_identical(run(threads, seed = 5), want)
+  }
   expect_false(identical(run(2, seed = 6)$ensemble$index, want$ensemble$index))
   # Without a seed it is R's random numbers that decide.
   set.seed(8)
@@ -58,7 +76,10 @@ test_that("an ensemble depends on its seed, not on threads", {
   expect_identical(select_features(data$x, data$y, 10, ensemble = 7)[same_parts], once[same_parts])
   expect_false(identical(other$ensemble$seed, once$ensemble$seed))
   # The other ways to give the data.
-  expect_identical(select_features(as.data.frame(data$x), data$y, 10, ensemble = once_again(once))$ensemble$index, once$ensemble$index)
+  expect_identical(
+    select_features(as.data.frame(data$x), data$y, 10, ensemble = once_again(once))$ensemble$index,
+    once$ensemble$index
+  )
   skip_if_not_installed("Matrix")
   sparse <- data$x * (matrix(runif(length(data$x)), nrow(data$x)) < 0.05)
   expect_identical(
@@ -104,7 +125,8 @@ test_that("stability is Kuncheva's index, with the interval of Nogueira and othe
   share <- rowMeans(z)
   phi <- found[["estimate"]]
   of_each <- apply(z, 2, function(one) {
-    (sum(one * share) / p - sum(one) * k / p^2 + phi / 2 * (2 * k * sum(one) / p^2 - sum(one) / p - k / p + 1)) / (k / p * (1 - k / p))
+    (sum(one * share) / p - sum(one) * k / p^2 + phi / 2 * (2 * k * sum(one) / p^2 - sum(one) / p - k / p + 1)) /
+      (k / p * (1 - k / p))
   })
   error <- sqrt(4 / 9^2 * sum((of_each - mean(of_each))^2))
   expect_equal(found[["upper"]], min(1, phi + stats::qnorm(0.975) * error))
@@ -131,7 +153,9 @@ test_that("one replicate, all columns, rare classes", {
   y <- rep(c("rare", "usual"), c(2, 58))
   found <- select_features(data$x, y, 3, ensemble = selection_ensemble(40, seed = 3))
   expect_true(any(found$ensemble$draw > 0))
-  for (b in seq_len(40)) expect_length(unique(y[ensemble_rows(found, b)]), 2)
+  for (b in seq_len(40)) {
+    expect_length(unique(y[ensemble_rows(found, b)]), 2)
+  }
   # Of three classes one may be missing.
   y <- rep(c("rare", "a", "b"), c(1, 30, 29))
   found <- select_features(data$x, y, 3, ensemble = selection_ensemble(40, seed = 3))
@@ -142,10 +166,24 @@ test_that("one replicate, all columns, rare classes", {
 test_that("without an ensemble nothing of one is there", {
   data <- simulate_features()
   found <- select_features(data$x, data$y, 3)
-  expect_named(found, c(
-    "index", "names", "score", "relevance", "levels", "criterion", "bins", "discretize", "features", "observations",
-    "classes", "device", "call"
-  ))
+  expect_named(
+    found,
+    c(
+      "index",
+      "names",
+      "score",
+      "relevance",
+      "levels",
+      "criterion",
+      "bins",
+      "discretize",
+      "features",
+      "observations",
+      "classes",
+      "device",
+      "call"
+    )
+  )
   expect_named(as.data.frame(found), c("index", "name", "score", "relevance", "levels"))
 })
 
@@ -153,7 +191,10 @@ test_that("an ensemble prints, plots, is saved and becomes a data frame", {
   data <- simulate_features(n = 100)
   found <- select_features(data$x, data$y, 5, ensemble = selection_ensemble(20, seed = 4))
   expect_output(print(found), "5 of 12 features by JMI (100 observations, 3 classes)", fixed = TRUE)
-  expect_output(print(found), "ensemble of 20 bootstrap samples of 100 rows; stability 0\\.[0-9]{2} \\(95% interval [0-9.]+\\s+to [0-9.]+\\)")
+  expect_output(
+    print(found),
+    "ensemble of 20 bootstrap samples of 100 rows; stability 0\\.[0-9]{2} \\(95% interval [0-9.]+\\s+to [0-9.]+\\)"
+  )
   expect_named(as.data.frame(found), c("index", "name", "frequency", "rank", "score", "relevance", "levels"))
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
@@ -172,19 +213,28 @@ test_that("bad ensembles are named, with their values and the hint", {
   for (bad in list(0, -1, 1.5, NA, "50", 1:2, 1e6, TRUE, list(50))) {
     refuse("`ensemble` is .*selection_ensemble\\(\\)", select_features(data$x, data$y, 3, ensemble = bad))
   }
-  for (bad in list(0, 2.5, NA, "a")) refuse("`replicates` is", selection_ensemble(bad))
-  for (bad in list(0, -1, 1.5, NA, "a")) refuse("`fraction` is", selection_ensemble(5, bad))
+  for (bad in list(0, 2.5, NA, "a")) {
+    refuse("`replicates` is", selection_ensemble(bad))
+  }
+  for (bad in list(0, -1, 1.5, NA, "a")) {
+    refuse("`fraction` is", selection_ensemble(5, bad))
+  }
   refuse("`fraction` is 1: .*below 1", selection_ensemble(5, 1, replace = FALSE))
   refuse("`replace` is", selection_ensemble(5, replace = NA))
   refuse("`aggregate` is", selection_ensemble(5, aggregate = "median"))
   refuse("`seed` is", selection_ensemble(5, seed = -1))
-  refuse("`ensemble` has fraction = 0.01, which selects 1 row of 60", select_features(data$x, data$y, 3, ensemble = selection_ensemble(5, 0.01)))
+  refuse(
+    "`ensemble` has fraction = 0.01, which selects 1 row of 60",
+    select_features(data$x, data$y, 3, ensemble = selection_ensemble(5, 0.01))
+  )
   few <- selection_ensemble(5, 2 / 60, replace = FALSE)
   rare <- rep(1:2, c(1, 59))
   found <- tryCatch(select_features(data$x, rare, 3, ensemble = few), pcgpu_error_argument = conditionMessage)
   expect_true(inherits(found, "pcgpu_selection") || grepl("`ensemble`.*`fraction`", found))
   found <- select_features(data$x, data$y, 3, ensemble = 4)
-  for (bad in list(0, 5, NA, "a")) refuse("`replicate` is", ensemble_rows(found, bad))
+  for (bad in list(0, 5, NA, "a")) {
+    refuse("`replicate` is", ensemble_rows(found, bad))
+  }
   refuse("`x` is a selection without an ensemble", ensemble_rows(select_features(data$x, data$y, 3), 1))
   refuse("`x` is 3", ensemble_rows(3, 1))
   refuse("`replicate` is missing", ensemble_rows(found))
@@ -196,9 +246,12 @@ test_that("Ctrl-C stops an ensemble within half a second, and the next call work
   x <- matrix(sample.int(60L, 4000 * 1500, TRUE), 4000)
   y <- sample(0:9, 4000, TRUE)
   for (threads in 1:2) {
-    stopped <- press_in_time(function() {
-      select_features(x, y, 300, discretize = "none", numCores = threads, ensemble = 50)
-    }, delay = 1)
+    stopped <- press_in_time(
+      function() {
+        select_features(x, y, 300, discretize = "none", numCores = threads, ensemble = 50)
+      },
+      delay = 1
+    )
     expect_identical(stopped$outcome, "stopped")
     expect_lt(stopped$took, 0.5)
   }
@@ -216,7 +269,9 @@ test_that("an ensemble on a GPU is that of the CPU", {
   skip_without_gpu()
   data <- simulate_features(n = 300, p = 200)
   for (ensemble in list(selection_ensemble(5, seed = 1), selection_ensemble(4, replace = FALSE, seed = 2))) {
-    on <- lapply(c("cpu", "cuda"), function(device) select_features(data$x, data$y, 10, device = device, ensemble = ensemble))
+    on <- lapply(c("cpu", "cuda"), function(device) {
+      select_features(data$x, data$y, 10, device = device, ensemble = ensemble)
+    })
     expect_identical(on[[2]]$device, "cuda:0")
     expect_identical(on[[2]][same_parts], on[[1]][same_parts])
   }

@@ -9,7 +9,10 @@ test_that("the skeleton, separating sets, counts and pMax are pcalg's on every r
         next
       }
       for (threads in case$threads) {
-        fit <- suppressWarnings(do.call(skeleton, c(arguments, method = method, numCores = threads)), classes = "pcgpu_warning_no_answer")
+        fit <- suppressWarnings(
+          do.call(skeleton, c(arguments, method = method, numCores = threads)),
+          classes = "pcgpu_warning_no_answer"
+        )
         expect_skeleton(fit, golden, method, paste(name, method, "on", threads, "threads"))
       }
     }
@@ -39,7 +42,9 @@ test_that("the skeletons of Pearson's test are bnlearn's, and the separating set
     golden <- read_golden(name)
     s <- golden_discrete(golden)
     for (recorded in golden$skeleton) {
-      if (recorded$test != "x2") next
+      if (recorded$test != "x2") {
+        next
+      }
       for (threads in case$threads) {
         fit <- skeleton(s, chi2CItest, recorded$alpha, p = golden$p, numCores = threads)
         info <- paste(name, recorded$alpha, "on", threads, "threads")
@@ -96,10 +101,14 @@ test_that("missing values are left out test by test", {
   expect_error(skeleton(s, disCItest, 0.01, p = 6), "missing values in columns", class = "pcgpu_error_argument")
   s$na <- "pairwise"
   native <- skeleton(s, chi2CItest, 0.01, p = 6)
-  by_hand <- reference_skeleton(function(x, y, S) {
-    found <- statistic_by_definition(x, y, S, s, "X2")
-    stats::pchisq(found$statistic, found$df, lower.tail = FALSE)
-  }, 6, 0.01)
+  by_hand <- reference_skeleton(
+    function(x, y, S) {
+      found <- statistic_by_definition(x, y, S, s, "X2")
+      stats::pchisq(found$statistic, found$df, lower.tail = FALSE)
+    },
+    6,
+    0.01
+  )
   expect_identical(amat(native) > 0, by_hand$adjacent)
   expect_equal(native@pMax, by_hand$pMax, tolerance = 1e-9)
 })
@@ -149,9 +158,14 @@ test_that("the result has pcalg's slots, and the user's call", {
   fit <- skeleton(s, gaussCItest, alpha = 0.05, p = 8, m.max = 1)
   expect_true(validObject(fit))
   expect_identical(
-    sort(slotNames(fit)), sort(c("graph", "zMin", "call", "n", "max.ord", "n.edgetests", "sepset", "pMax"))
+    sort(slotNames(fit)),
+    sort(c("graph", "zMin", "call", "n", "max.ord", "n.edgetests", "sepset", "pMax"))
   )
-  expect_equal(ignore_attr = TRUE, fit@call, quote(skeleton(suffStat = s, indepTest = gaussCItest, alpha = 0.05, p = 8, m.max = 1)))
+  expect_equal(
+    ignore_attr = TRUE,
+    fit@call,
+    quote(skeleton(suffStat = s, indepTest = gaussCItest, alpha = 0.05, p = 8, m.max = 1))
+  )
   expect_identical(fit@n, integer(0))
   expect_identical(fit@zMin, matrix(NA, 1, 1))
   expect_identical(fit@max.ord, 1L)

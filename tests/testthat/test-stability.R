@@ -24,7 +24,17 @@ counts_by_hand <- function(found, suff_of, test, ...) {
     m <- methods::as(fit@graph, "matrix")
     for (y in 2:p) {
       for (x in seq_len(y - 1)) {
-        kind <- if (m[x, y] == 2) 4 else if (m[x, y] && m[y, x]) 3 else if (m[x, y]) 1 else if (m[y, x]) 2 else 0
+        kind <- if (m[x, y] == 2) {
+          4
+        } else if (m[x, y] && m[y, x]) {
+          3
+        } else if (m[x, y]) {
+          1
+        } else if (m[y, x]) {
+          2
+        } else {
+          0
+        }
         if (kind) counts[x, y, kind] <- counts[x, y, kind] + 1L
       }
     }
@@ -32,8 +42,12 @@ counts_by_hand <- function(found, suff_of, test, ...) {
   seen <- which(apply(counts, 1:2, sum) > 0, arr.ind = TRUE)
   seen <- seen[order(seen[, 1], seen[, 2]), , drop = FALSE]
   data.frame(
-    x = unname(seen[, 1]), y = unname(seen[, 2]), forward = counts[cbind(seen, 1)], backward = counts[cbind(seen, 2)],
-    undirected = counts[cbind(seen, 3)], bidirected = counts[cbind(seen, 4)]
+    x = unname(seen[, 1]),
+    y = unname(seen[, 2]),
+    forward = counts[cbind(seen, 1)],
+    backward = counts[cbind(seen, 2)],
+    undirected = counts[cbind(seen, 3)],
+    bidirected = counts[cbind(seen, 4)]
   )
 }
 
@@ -45,8 +59,23 @@ test_that("counts are those of pc() on each sample's rows, for each test", {
   gauss <- stability(x, gaussCItest, 0.05, replicates = 25, seed = 4, numCores = 2)
   expect_equal(gauss$counts, counts_by_hand(gauss, function(rows) suff_gauss(x[rows, ]), gaussCItest))
   expect_gt(nrow(gauss$counts), 5)
-  half <- stability(x, gaussCItest, 0.05, replicates = 25, how = "subsample", seed = 4, maj.rule = TRUE, solve.confl = TRUE)
-  by_hand <- counts_by_hand(half, function(rows) suff_gauss(x[rows, ]), gaussCItest, maj.rule = TRUE, solve.confl = TRUE)
+  half <- stability(
+    x,
+    gaussCItest,
+    0.05,
+    replicates = 25,
+    how = "subsample",
+    seed = 4,
+    maj.rule = TRUE,
+    solve.confl = TRUE
+  )
+  by_hand <- counts_by_hand(
+    half,
+    function(rows) suff_gauss(x[rows, ]),
+    gaussCItest,
+    maj.rule = TRUE,
+    solve.confl = TRUE
+  )
   expect_equal(half$counts, by_hand)
   expect_identical(length(stability_rows(half, 3)), 60L)
   expect_false(anyDuplicated(stability_rows(half, 3)) > 0)
@@ -79,8 +108,24 @@ test_that("background knowledge and fixed pairs hold in every sample", {
   gaps[1, 3] <- gaps[3, 1] <- TRUE
   kept <- matrix(FALSE, 6, 6, dimnames = list(names(x), names(x)))
   kept[5, 6] <- kept[6, 5] <- TRUE
-  found <- stability(x, gaussCItest, 0.05, replicates = 20, seed = 4, tiers = tiers, fixedGaps = gaps, fixedEdges = kept)
-  by_hand <- counts_by_hand(found, function(rows) suff_gauss(x[rows, ]), gaussCItest, tiers = tiers, fixedGaps = gaps, fixedEdges = kept)
+  found <- stability(
+    x,
+    gaussCItest,
+    0.05,
+    replicates = 20,
+    seed = 4,
+    tiers = tiers,
+    fixedGaps = gaps,
+    fixedEdges = kept
+  )
+  by_hand <- counts_by_hand(
+    found,
+    function(rows) suff_gauss(x[rows, ]),
+    gaussCItest,
+    tiers = tiers,
+    fixedGaps = gaps,
+    fixedEdges = kept
+  )
   expect_equal(found$counts, by_hand)
   table <- as.data.frame(found)
   fixed <- table[table$from == "f" & table$to == "g", ]
@@ -103,7 +148,10 @@ test_that("the answer depends on the seed alone", {
   set.seed(9)
   expect_identical(stability(x, gaussCItest, 0.05, replicates = 20)$counts, drawn$counts)
   rand <- stability(x, gaussCItest, 0.05, replicates = 20, seed = 4, u2pd = "retry", numCores = 2)
-  expect_identical(stability(x, gaussCItest, 0.05, replicates = 20, seed = 4, u2pd = "retry", numCores = 1)$counts, rand$counts)
+  expect_identical(
+    stability(x, gaussCItest, 0.05, replicates = 20, seed = 4, u2pd = "retry", numCores = 1)$counts,
+    rand$counts
+  )
 })
 
 test_that("tests that R makes give the same counts, here and on a cluster", {
@@ -144,7 +192,10 @@ test_that("what resampling does to data is no error", {
   expect_gt(found$constants, 0)
   expect_lt(found$constants, 20)
   with_g <- which(names(wide) == "g")
-  expect_lt(max(0, rowSums(found$counts[found$counts$x == with_g | found$counts$y == with_g, 3:6])), 21 - found$constants)
+  expect_lt(
+    max(0, rowSums(found$counts[found$counts$x == with_g | found$counts$y == with_g, 3:6])),
+    21 - found$constants
+  )
   for (method in c("stable.fast", "original")) {
     expect_identical(stability(wide, gaussCItest, 0.1, replicates = 5, seed = 4, skel.method = method)$replicates, 5L)
   }
@@ -161,7 +212,9 @@ test_that("strength and direction count as bnlearn's boot.strength() does", {
   expect_true(all(table$direction >= 0.5) && !is.unsorted(-table$strength))
   expect_identical(as.data.frame(found, n = 2), table[1:2, ])
   m <- methods::as(found$fit@graph, "matrix")
-  mark <- function(from, to) if (m[from, to] == 2) "<->" else c("", "-->", "<--", "---")[1 + (m[from, to] != 0) + 2 * (m[to, from] != 0)]
+  mark <- function(from, to) {
+    if (m[from, to] == 2) "<->" else c("", "-->", "<--", "---")[1 + (m[from, to] != 0) + 2 * (m[to, from] != 0)]
+  }
   expect_identical(table$fit, mapply(mark, table$from, table$to, USE.NAMES = FALSE))
 })
 
@@ -170,7 +223,14 @@ test_that("the threshold is that of Scutari and Nagarajan", {
   found <- stability(stability_data()[1:4], gaussCItest, 0.05, replicates = 10, seed = 1)
   shares <- c(0.0460, 0.2242, 0.3921, 0.7689, 0.8935, 0.9439)
   of <- found
-  of$counts <- data.frame(x = c(1L, 1L, 1L, 2L, 2L, 3L), y = c(2L, 3L, 4L, 3L, 4L, 4L), forward = as.integer(1e4 * shares), backward = 0L, undirected = 0L, bidirected = 0L)
+  of$counts <- data.frame(
+    x = c(1L, 1L, 1L, 2L, 2L, 3L),
+    y = c(2L, 3L, 4L, 3L, 4L, 4L),
+    forward = as.integer(1e4 * shares),
+    backward = 0L,
+    undirected = 0L,
+    bidirected = 0L
+  )
   of$replicates <- 10000L
   of <- with_average_of(of, list())
   expect_equal(of$threshold$value, 0.3921)
@@ -187,7 +247,14 @@ test_that("the threshold is that of Scutari and Nagarajan", {
     # Where strengths are one half, several are nearest: the largest.
     best <- max(values[norms < min(norms) + 1e-9])
     threshold <- unname(stats::quantile(strength, best, type = 1))
-    of$counts <- data.frame(x = rep(1:5, 5:1), y = unlist(lapply(2:6, seq, 6)), forward = as.integer(20 * strength), backward = 0L, undirected = 0L, bidirected = 0L)
+    of$counts <- data.frame(
+      x = rep(1:5, 5:1),
+      y = unlist(lapply(2:6, seq, 6)),
+      forward = as.integer(20 * strength),
+      backward = 0L,
+      undirected = 0L,
+      bidirected = 0L
+    )
     of$replicates <- 20L
     of$labels <- letters[1:6]
     expect_identical(with_average_of(of, list())$average$kept, strength > threshold, info = seed)
@@ -207,7 +274,14 @@ test_that("the averaged graph has the marks of most samples, and is judged", {
   expect_true(all(m[cbind(arrows$from, arrows$to)] == 1 & m[cbind(arrows$to, arrows$from)] == 0))
   # A share that is no number of bits: 7 of 10 reach 0.7.
   of <- found
-  of$counts <- data.frame(x = 1:2, y = 2:3, forward = c(7L, 6L), backward = c(0L, 0L), undirected = c(0L, 1L), bidirected = 0L)
+  of$counts <- data.frame(
+    x = 1:2,
+    y = 2:3,
+    forward = c(7L, 6L),
+    backward = c(0L, 0L),
+    undirected = c(0L, 1L),
+    bidirected = 0L
+  )
   of$replicates <- 10L
   expect_identical(with_average_of(of, list(threshold = 0.7))$average$kept, c(TRUE, TRUE))
   expect_identical(with_average_of(of, list(threshold = 0.71))$average$kept, c(FALSE, FALSE))
@@ -217,7 +291,10 @@ test_that("the averaged graph has the marks of most samples, and is judged", {
   of$counts$forward[2] <- 0L
   expect_true(with_average_of(of, list(threshold = 0.5))$average$valid)
   expect_output(print(with_average_of(found, list(threshold = 0.001))), "not a valid CPDAG|Strength of at least 0.001")
-  expect_identical(averaged_cpdag(found, threshold = 1)@graphData$valid, with_average_of(found, list(threshold = 1))$average$valid)
+  expect_identical(
+    averaged_cpdag(found, threshold = 1)@graphData$valid,
+    with_average_of(found, list(threshold = 1))$average$valid
+  )
   expect_identical(averaged_cpdag(found, threshold = 0.9)@nodes, names(stability_data()))
 })
 
@@ -232,7 +309,8 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_identical(averaged_cpdag(found, false_edges = 2), averaged_cpdag(strict))
   expect_output(print(strict), "at most\\s+2 \\(Meinshausen\\s+and\\s+Buehlmann\\s+2010")
   expect_warning(
-    none <- stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01), "no edge is kept.*at least",
+    none <- stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01),
+    "no edge is kept.*at least",
     class = "pcgpu_warning_false_edges"
   )
   expect_false(any(none$average$kept))
@@ -242,7 +320,18 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_error(as.data.frame(none, n = -1), "`n` is -1", class = "pcgpu_error_argument")
   # No bound for bootstrap samples, or for other sizes.
   expect_true(is.na(stability(x, gaussCItest, 0.05, replicates = 10, seed = 4)$average$false_edges))
-  expect_true(is.na(stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", size = 50, threshold = 0.9, seed = 4)$average$false_edges))
+  expect_true(is.na(
+    stability(
+      x,
+      gaussCItest,
+      0.05,
+      replicates = 10,
+      how = "subsample",
+      size = 50,
+      threshold = 0.9,
+      seed = 4
+    )$average$false_edges
+  ))
   bound <- stability_bound(q = 10, pairs = 4950, threshold = 0.9)
   expect_equal(bound$false_edges, 100 / (0.8 * 4950))
   expect_equal(stability_bound(pairs = 4950, threshold = 0.9, false_edges = bound$false_edges)$q, 10)
@@ -255,11 +344,17 @@ test_that("data are taken as pc() takes them", {
   expect_message(found <- stability(x, alpha = 0.05, replicates = 5, seed = 4), class = "pcgpu_message_data")
   expect_identical(found$counts, stability(x, gaussCItest, 0.05, replicates = 5, seed = 4, maj.rule = TRUE)$counts)
   expect_identical(stability(as.matrix(x), gaussCItest, 0.05, replicates = 5, seed = 4)$counts, named$counts)
-  expect_identical(stability(suff_gauss(x, keep = "data"), gaussCItest, 0.05, replicates = 5, seed = 4)$counts, named$counts)
+  expect_identical(
+    stability(suff_gauss(x, keep = "data"), gaussCItest, 0.05, replicates = 5, seed = 4)$counts,
+    named$counts
+  )
   levels <- as.data.frame(lapply(x, cut, 2))
   expect_message(found <- stability(levels, alpha = 0.05, replicates = 5, seed = 4), class = "pcgpu_message_data")
   expect_identical(found$test, "disCItest")
-  expect_identical(stability(unname(as.matrix(x)), gaussCItest, 0.05, replicates = 5, labels = toupper(names(x)))$labels, toupper(names(x)))
+  expect_identical(
+    stability(unname(as.matrix(x)), gaussCItest, 0.05, replicates = 5, labels = toupper(names(x)))$labels,
+    toupper(names(x))
+  )
 })
 
 test_that("broken input is refused by argument, value and hint", {
@@ -314,7 +409,10 @@ test_that("broken input is refused by argument, value and hint", {
 test_that("it is printed, summed up and drawn, also where there is nothing", {
   x <- stability_data()
   found <- stability(x, gaussCItest, 0.05, replicates = 25, seed = 4)
-  expect_output(print(found), "25 bootstrap samples \\(each 120 of 120 rows\\), 6 variables,\\s+gaussCItest, alpha = 0.05")
+  expect_output(
+    print(found),
+    "25 bootstrap samples \\(each 120 of 120 rows\\), 6 variables,\\s+gaussCItest, alpha = 0.05"
+  )
   expect_output(print(found), "Scutari and Nagarajan")
   expect_output(print(summary(found)), "Pairs by strength")
   counted <- summary(found)
@@ -355,7 +453,9 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   mixed <- stability(x, alpha = 0.05, replicates = 15, seed = 4, maj.rule = FALSE, numCores = 2)
   expect_identical(mixed$test, "mixCItest")
   expect_equal(mixed$counts, counts_by_hand(mixed, of(x), mixCItest))
-  for (j in seq_along(x)) x[[j]][seq(j, 120, 17)] <- NA
+  for (j in seq_along(x)) {
+    x[[j]][seq(j, 120, 17)] <- NA
+  }
   holes <- stability(x, alpha = 0.05, replicates = 15, seed = 4, na = "testwise", maj.rule = FALSE, numCores = 2)
   expect_identical(holes$test, "mixCItwd")
   expect_equal(holes$counts, counts_by_hand(holes, of(x), mixCItwd))
@@ -366,7 +466,10 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   sets <- list(as.data.frame(lapply(x, fill)), as.data.frame(lapply(x, function(column) rev(fill(rev(column))))))
   pooled <- suppressMessages(stability(sets, alpha = 0.05, replicates = 10, seed = 4, maj.rule = FALSE))
   expect_equal(pooled$counts, counts_by_hand(pooled, function(rows) lapply(sets, function(set) set[rows, ]), mixMItest))
-  expect_error(stability(c(lapply(sets, function(set) cor(set[c("a", "d", "e")])), 120), gaussMItest, 0.05), class = "pcgpu_error_argument")
+  expect_error(
+    stability(c(lapply(sets, function(set) cor(set[c("a", "d", "e")])), 120), gaussMItest, 0.05),
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("samples without any of the holes are searched as samples with some", {
@@ -377,12 +480,25 @@ test_that("samples without any of the holes are searched as samples with some", 
   found <- suppressMessages(stability(x, alpha = 0.05, na = "testwise", replicates = 30, seed = 1, numCores = 1))
   graphs <- lapply(1:30, function(b) {
     rows <- x[stability_rows(found, b), ]
-    suppressMessages(pc(if (anyNA(rows)) rows else data.frame(as.matrix(rows), row.names = NULL), alpha = 0.05, na = "testwise"))
+    suppressMessages(pc(
+      if (anyNA(rows)) rows else data.frame(as.matrix(rows), row.names = NULL),
+      alpha = 0.05,
+      na = "testwise"
+    ))
   })
   expect_true(any(vapply(1:30, function(b) !1 %in% stability_rows(found, b), NA)))
-  has <- function(fit, from, to) any(fit@graph@nodes == from) && to %in% graph::edges(fit@graph)[[from]] || from %in% graph::edges(fit@graph)[[to]]
+  has <- function(fit, from, to) {
+    any(fit@graph@nodes == from) && to %in% graph::edges(fit@graph)[[from]] || from %in% graph::edges(fit@graph)[[to]]
+  }
   for (pair in list(c("a", "b"), c("a", "d"), c("b", "d"))) {
-    count <- sum(found$counts[match(pair[1L], found$labels) == found$counts$x & match(pair[2L], found$labels) == found$counts$y, c("forward", "backward", "undirected", "bidirected")])
-    expect_identical(as.integer(count), sum(vapply(graphs, has, NA, from = pair[1L], to = pair[2L])), info = paste(pair, collapse = " "))
+    count <- sum(found$counts[
+      match(pair[1L], found$labels) == found$counts$x & match(pair[2L], found$labels) == found$counts$y,
+      c("forward", "backward", "undirected", "bidirected")
+    ])
+    expect_identical(
+      as.integer(count),
+      sum(vapply(graphs, has, NA, from = pair[1L], to = pair[2L])),
+      info = paste(pair, collapse = " ")
+    )
   }
 })

@@ -20,10 +20,14 @@ test_that("a sparse matrix has the correlations of the dense one", {
     x[, 5] <- 1e7 + x[, 5]
     sparse <- methods::as(x, "dgCMatrix")
     for (method in c("pearson", "spearman", "kendall")) {
-      if (method == "kendall" && size[1] > 100) next
+      if (method == "kendall" && size[1] > 100) {
+        next
+      }
       suff <- suff_gauss(sparse, method = method)
       expect_near_cor(suff, x, method = method)
-      if (method == "kendall") next
+      if (method == "kendall") {
+        next
+      }
       old <- options(pcgpu.threads = 1)
       expect_identical(suff_gauss(sparse, method = method), suff)
       options(old)
@@ -40,7 +44,9 @@ test_that("sparse matrices of other classes, holes, infinite values and constant
   x <- counts(200, 6)
   sparse <- methods::as(x, "dgCMatrix")
   want <- suff_gauss(sparse)
-  for (class in c("TsparseMatrix", "RsparseMatrix")) expect_identical(suff_gauss(methods::as(sparse, class)), want)
+  for (class in c("TsparseMatrix", "RsparseMatrix")) {
+    expect_identical(suff_gauss(methods::as(sparse, class)), want)
+  }
   expect_near_cor(suff_gauss(methods::as(sparse > 1, "lMatrix")), (x > 1) + 0)
   square <- Matrix::crossprod(sparse[1:50, ])
   expect_s4_class(square, "dsCMatrix")
@@ -98,7 +104,11 @@ test_that("kept data stand on a file, and have the answers of data that R holds"
   }
   copied <- unserialize(serialize(kept, NULL))
   compact <- skeleton(copied, gaussCItest, 0.01, labels = colnames(x), result = "compact")
-  expect_equal(p_value(compact, "v1", "v9", suffStat = copied), p_value(compact, "v1", "v9", suffStat = want), tolerance = 1e-9)
+  expect_equal(
+    p_value(compact, "v1", "v9", suffStat = copied),
+    p_value(compact, "v1", "v9", suffStat = want),
+    tolerance = 1e-9
+  )
   holed <- x
   holed[c(2, 7), 3] <- NA
   kept <- suff_gauss(holed, use = "complete.obs", keep = "data", file = path_for_test())
@@ -134,5 +144,9 @@ test_that("what a file of kept data cannot be made of leaves none", {
   values <- write_pcgpu_file(x, path_for_test())
   broken <- unclass(kept)
   broken$data <- values
-  expect_error(pc(structure(broken, class = class(kept)), gaussCItest, 0.05, p = 4), "again with suff_gauss", class = "pcgpu_error_argument")
+  expect_error(
+    pc(structure(broken, class = class(kept)), gaussCItest, 0.05, p = 4),
+    "again with suff_gauss",
+    class = "pcgpu_error_argument"
+  )
 })

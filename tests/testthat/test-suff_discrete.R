@@ -7,7 +7,10 @@ test_that("levels are coded from 0 and keep their names", {
     grade = c(1, 2, 1, 1)
   )
   s <- suff_discrete(x)
-  expect_identical(unname(s$dm), cbind(c(0L, 2L, 1L, 0L), c(1L, 0L, 0L, 1L), c(0L, 1L, 0L, 0L), c(2L, 0L, 0L, 1L), c(0L, 1L, 0L, 0L)))
+  expect_identical(
+    unname(s$dm),
+    cbind(c(0L, 2L, 1L, 0L), c(1L, 0L, 0L, 1L), c(0L, 1L, 0L, 0L), c(2L, 0L, 0L, 1L), c(0L, 1L, 0L, 0L))
+  )
   expect_identical(colnames(s$dm), names(x))
   expect_identical(s$nlev, c(4L, 2L, 2L, 3L, 2L))
   expect_identical(s$levels$size, c("s", "m", "l", "xl"))
@@ -29,7 +32,14 @@ test_that("data without names stay without, and a nameless column of a matrix ge
   numbers <- as.data.frame(whole)
   names(factors) <- names(numbers) <- NULL
   storage <- function(type) `storage.mode<-`(whole, type)
-  for (x in list(whole, storage("double"), storage("character"), whole == 1L | whole == 2L | whole == 5L, factors, numbers)) {
+  for (x in list(
+    whole,
+    storage("double"),
+    storage("character"),
+    whole == 1L | whole == 2L | whole == 5L,
+    factors,
+    numbers
+  )) {
     s <- suff_discrete(x)
     expect_null(colnames(s$dm))
     expect_null(names(s$levels))
@@ -39,7 +49,11 @@ test_that("data without names stay without, and a nameless column of a matrix ge
     s <- suff_discrete(`colnames<-`(storage(type), c("a", "", NA)))
     expect_identical(colnames(s$dm), c("a", "V2", NA))
     expect_identical(names(s$levels), c("a", "V2", NA))
-    expect_error(suff_discrete(replace(storage(type), 2, NA)), "missing values in column 1", class = "pcgpu_error_argument")
+    expect_error(
+      suff_discrete(replace(storage(type), 2, NA)),
+      "missing values in column 1",
+      class = "pcgpu_error_argument"
+    )
   }
   for (x in list(numbers, factors)) {
     s <- suff_discrete(stats::setNames(x, c("a", "", "c")))
@@ -51,18 +65,27 @@ test_that("data without names stay without, and a nameless column of a matrix ge
 test_that("whole numbers are coded like their factors, whatever their type and range", {
   set.seed(4)
   columns <- list(
-    a = sample(c(-7L, 0L, 12L, NA), 500, TRUE), b = sample(c(3, 1e5, 1e5 + 1, NaN), 500, TRUE), c = rep(5, 500),
+    a = sample(c(-7L, 0L, 12L, NA), 500, TRUE),
+    b = sample(c(3, 1e5, 1e5 + 1, NaN), 500, TRUE),
+    c = rep(5, 500),
     d = sample(c(-32768, 32767), 500, TRUE)
   )
   wide <- c(columns, list(e = sample(c(0, 1e9, 2^60), 500, TRUE), f = sample(c("u", "v"), 500, TRUE)))
-  for (x in list(as.data.frame(columns), do.call(cbind, columns), as.data.frame(columns[c(1, 1, 1)]), as.data.frame(wide))) {
+  for (x in list(
+    as.data.frame(columns),
+    do.call(cbind, columns),
+    as.data.frame(columns[c(1, 1, 1)]),
+    as.data.frame(wide)
+  )) {
     s <- suppressWarnings(suff_discrete(x, na = "pairwise"))
     factors <- lapply(seq_len(ncol(x)), function(j) pcgpu:::exact_factor(x[, j]))
     expect_identical(unname(s$dm), vapply(factors, function(f) as.integer(f) - 1L, integer(500)))
     expect_identical(unname(s$levels), lapply(factors, levels))
     expect_identical(names(s$levels), colnames(s$dm))
     expect_identical(s$nlev, pmax(lengths(lapply(factors, levels)), 2L))
-    if (ncol(x) == 4) expect_warning(suff_discrete(x, na = "pairwise"), "constant in column \"c\"", class = "pcgpu_warning_constant")
+    if (ncol(x) == 4) {
+      expect_warning(suff_discrete(x, na = "pairwise"), "constant in column \"c\"", class = "pcgpu_warning_constant")
+    }
     expect_error(suff_discrete(x), "missing values in column", class = "pcgpu_error_argument")
   }
 })
@@ -70,8 +93,11 @@ test_that("whole numbers are coded like their factors, whatever their type and r
 test_that("factors keep levels that do not occur, beside numbers too", {
   set.seed(5)
   x <- data.frame(
-    a = factor(sample(c("u", "v", NA), 300, TRUE), levels = c("w", "u", "x", "v")), b = addNA(factor(sample(c("p", NA), 300, TRUE))),
-    c = ordered(sample(3, 300, TRUE), levels = 5:1), d = sample(c(2L, 9L), 300, TRUE), e = factor(rep(NA, 300), levels = "none")
+    a = factor(sample(c("u", "v", NA), 300, TRUE), levels = c("w", "u", "x", "v")),
+    b = addNA(factor(sample(c("p", NA), 300, TRUE))),
+    c = ordered(sample(3, 300, TRUE), levels = 5:1),
+    d = sample(c(2L, 9L), 300, TRUE),
+    e = factor(rep(NA, 300), levels = "none")
   )
   for (columns in list(1:5, c(1, 2, 3), c(4, 1))) {
     part <- x[columns]
@@ -117,12 +143,21 @@ test_that("constant columns are reported and have two levels", {
 
 test_that("what is not discrete is refused by column", {
   expect_error(suff_discrete(iris), "column.*\"Sepal.Length\".*\"Petal.Width\"", class = "pcgpu_error_argument")
-  expect_error(suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))), "text, b", fixed = TRUE, class = "pcgpu_error_argument")
+  expect_error(
+    suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))),
+    "text, b",
+    fixed = TRUE,
+    class = "pcgpu_error_argument"
+  )
   expect_error(suff_discrete(data.frame(a = 1:2, b = c(1, Inf))), "\"b\"", class = "pcgpu_error_argument")
   expect_error(suff_discrete(1:5), class = "pcgpu_error_argument")
   expect_error(suff_discrete(data.frame(a = 1:5)), "two columns", class = "pcgpu_error_argument")
   expect_error(suff_discrete(data.frame(a = 1, b = 2), na = "drop"), class = "pcgpu_error_argument")
-  expect_error(suff_discrete(data.frame(a = rep(1:2, 33000), b = seq_len(66000))), "65535", class = "pcgpu_error_argument")
+  expect_error(
+    suff_discrete(data.frame(a = rep(1:2, 33000), b = seq_len(66000))),
+    "65535",
+    class = "pcgpu_error_argument"
+  )
 })
 
 test_that("NaN is missing, in data frames and matrices", {
@@ -137,7 +172,10 @@ test_that("NaN is missing, in data frames and matrices", {
   large <- data.frame(a = rep(c(0, NaN, 1, 0, 1, 1), 2), b = rep(c(0, 1, 1), 4), c = rep(0:1, 6))
   holed <- large
   holed$a[is.nan(holed$a)] <- NA
-  expect_identical(chi2CItest(1, 2, 3, suff_discrete(large, na = "pairwise")), chi2CItest(1, 2, 3, suff_discrete(holed, na = "pairwise")))
+  expect_identical(
+    chi2CItest(1, 2, 3, suff_discrete(large, na = "pairwise")),
+    chi2CItest(1, 2, 3, suff_discrete(holed, na = "pairwise"))
+  )
 })
 
 test_that("numbers that print alike are different levels", {
@@ -155,7 +193,10 @@ test_that("a contingency table stands for the observations that it counts", {
     s <- suff_discrete(table)
     expect_identical(s$levels, lapply(people, levels))
     expect_identical(nrow(s$dm), 2201L)
-    expect_identical(chi2CItest("Class", "Survived", "Sex", s), chi2CItest("Class", "Survived", "Sex", suff_discrete(people)))
+    expect_identical(
+      chi2CItest("Class", "Survived", "Sex", s),
+      chi2CItest("Class", "Survived", "Sex", suff_discrete(people))
+    )
   }
   # Two-way, with zeros and without names.
   s <- suff_discrete(as.table(unname(matrix(c(3, 0, 1, 2), 2))))

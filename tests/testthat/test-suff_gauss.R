@@ -50,7 +50,9 @@ test_that("pairwise correlations are those of cor(), of ranks too, with rows tha
     # Where the first column is there, the third is far from its mean.
     x[, 3] <- ifelse(is.na(x[, 1]), 1e5, 0) + x[, 3]
     for (method in c("pearson", "spearman")) {
-      if (method == "spearman" && size[2] > 100) next
+      if (method == "spearman" && size[2] > 100) {
+        next
+      }
       s <- suppressWarnings(suff_gauss(x, use = "pairwise.complete.obs", method = method))
       # What is left of column 3 has lost five digits before anybody sees it.
       expect_cor(s$C, cor(x, use = "pairwise.complete.obs", method = method), 1e-10)
@@ -125,7 +127,11 @@ test_that("pairwise correlations that are not positive semi-definite give a warn
   x[11:20, 2:3] <- z
   x[21:30, 1] <- z
   x[21:30, 3] <- -z
-  expect_warning(s <- suff_gauss(x, use = "pairwise.complete.obs"), "not positive semi-definite", class = "pcgpu_warning_pairwise")
+  expect_warning(
+    s <- suff_gauss(x, use = "pairwise.complete.obs"),
+    "not positive semi-definite",
+    class = "pcgpu_warning_pairwise"
+  )
   expect_identical(s$n, 10L)
 })
 
@@ -136,7 +142,9 @@ test_that("a GPU is refused what it does not do, by name", {
     expect_identical(e$argument, "device")
     holed <- x
     holed[1, 1] <- NA
-    e <- expect_error(suff_gauss(holed, use = "pairwise.complete.obs", device = device), "CPU",
+    e <- expect_error(
+      suff_gauss(holed, use = "pairwise.complete.obs", device = device),
+      "CPU",
       class = "pcgpu_error_argument"
     )
     expect_identical(e$argument, "device")
@@ -193,7 +201,8 @@ test_that("equal columns have correlation 1 on the GPU too, and rows with missin
 
 test_that("too much data for the GPU is an error that names the bytes", {
   skip_without_gpu()
-  e <- expect_error(suff_gauss(simulate(50, 60), device = cuda_device(memory = 10000)),
+  e <- expect_error(
+    suff_gauss(simulate(50, 60), device = cuda_device(memory = 10000)),
     class = "pcgpu_error_device_out_of_memory"
   )
   expect_match(conditionMessage(e), as.character(8 * (50 * 60 + 50 * 50 + 50)), fixed = TRUE)
@@ -204,15 +213,22 @@ test_that("values whose squares leave the range of doubles are scaled, which cha
   C <- cor(x)
   scaled <- x
   for (scale in list(c(2^540, 2^-700, 2^-1060, 2^1000), c(1e160, 1e-200, -1e300, 1))) {
-    for (v in 1:4) scaled[, v] <- x[, v] * scale[v]
+    for (v in 1:4) {
+      scaled[, v] <- x[, v] * scale[v]
+    }
     sign <- sign(scale)
     for (use in c("everything", "complete.obs", "pairwise.complete.obs")) {
-      expect_equal(suff_gauss(scaled, use = use)$C, C * outer(sign, sign), tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14)
+      expect_equal(
+        suff_gauss(scaled, use = use)$C,
+        C * outer(sign, sign),
+        tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14
+      )
     }
     holed <- scaled
     holed[1:3, 2] <- NA
     expect_equal(
-      suff_gauss(holed, use = "complete.obs")$C, cor(x[-(1:3), ]) * outer(sign, sign),
+      suff_gauss(holed, use = "complete.obs")$C,
+      cor(x[-(1:3), ]) * outer(sign, sign),
       tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14
     )
   }
@@ -226,11 +242,18 @@ test_that("a column without a correlation is named, whatever is asked for missin
   for (use in c("everything", "complete.obs", "pairwise.complete.obs")) {
     C <- suppressWarnings(cor(x))
     if (anyNA(C)) {
-      expect_error(expect_no_warning(suff_gauss(x, use = use)), "no correlation for column \"v3\"", class = "pcgpu_error_argument")
+      expect_error(
+        expect_no_warning(suff_gauss(x, use = use)),
+        "no correlation for column \"v3\"",
+        class = "pcgpu_error_argument"
+      )
     }
   }
-  e <- expect_error(pcgpu:::check_correlations(matrix(c(1, NA, NA, 1), 2, dimnames = list(c("a", "b"), c("a", "b"))), TRUE),
-    "no correlation of \"a\" and \"b\"", class = "pcgpu_error_argument")
+  e <- expect_error(
+    pcgpu:::check_correlations(matrix(c(1, NA, NA, 1), 2, dimnames = list(c("a", "b"), c("a", "b"))), TRUE),
+    "no correlation of \"a\" and \"b\"",
+    class = "pcgpu_error_argument"
+  )
   C <- diag(3)
   C[3, 1:2] <- C[1:2, 3] <- NaN
   expect_error(pcgpu:::check_correlations(C, FALSE), "no correlation for column 3:", class = "pcgpu_error_argument")

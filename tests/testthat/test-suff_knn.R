@@ -1,16 +1,20 @@
 test_that("columns keep their kind", {
   x <- data.frame(
-    number = c(1.5, 2, 7), whole = 3:1, group = factor(c("b", "a", "b"), levels = c("a", "b", "unused")),
-    flag = c(TRUE, FALSE, TRUE), word = c("u", "v", "u")
+    number = c(1.5, 2, 7),
+    whole = 3:1,
+    group = factor(c("b", "a", "b"), levels = c("a", "b", "unused")),
+    flag = c(TRUE, FALSE, TRUE),
+    word = c("u", "v", "u")
   )
   s <- suff_knn(x, k = 2, k_perm = 1, permutations = 5, seed = 3)
   expect_identical(s$discrete, c(FALSE, FALSE, TRUE, TRUE, TRUE))
   expect_identical(unname(s$data[, "group"]), c(2, 1, 2))
   expect_identical(s$levels$group, c("a", "b"))
   expect_identical(colnames(s$data), names(x))
-  expect_identical(s[c("k", "k_perm", "permutations", "seed", "estimator", "transform")], list(
-    k = 2, k_perm = 1, permutations = 5, seed = 3, estimator = "auto", transform = "uniform"
-  ))
+  expect_identical(
+    s[c("k", "k_perm", "permutations", "seed", "estimator", "transform")],
+    list(k = 2, k_perm = 1, permutations = 5, seed = 3, estimator = "auto", transform = "uniform")
+  )
   m <- matrix(rnorm(20), 10)
   expect_identical(suff_knn(m)$data, m)
   expect_identical(suff_knn(matrix(c("p", "q"), 12, 2))$discrete, c(TRUE, TRUE))
@@ -54,10 +58,18 @@ test_that("arguments that make no sense are refused by name", {
   refused("data", data.frame(a = 1:5, b = I(as.list(1:5))))
   refused("data", replace(x, 3, NA))
   refused("data", replace(x, 3, Inf))
-  for (k in list(0, 10, -1, 2.5, NA, "a", 1:2)) refused("k", x, k = k)
-  for (k in list(0, 10, 0.5, NA, "a")) refused("k_perm", x, k_perm = k)
-  for (b in list(0, 1.5, 1e7, NA, Inf)) refused("permutations", x, permutations = b)
-  for (s in list(-1, 2^31, 0.5, NA, "a")) refused("seed", x, seed = s)
+  for (k in list(0, 10, -1, 2.5, NA, "a", 1:2)) {
+    refused("k", x, k = k)
+  }
+  for (k in list(0, 10, 0.5, NA, "a")) {
+    refused("k_perm", x, k_perm = k)
+  }
+  for (b in list(0, 1.5, 1e7, NA, Inf)) {
+    refused("permutations", x, permutations = b)
+  }
+  for (s in list(-1, 2^31, 0.5, NA, "a")) {
+    refused("seed", x, seed = s)
+  }
   refused("estimator", x, estimator = "kernel")
   refused("transform", x, transform = "log")
   refused("add_one", x, add_one = NA)
@@ -73,8 +85,18 @@ test_that("a constant column gets a warning", {
 })
 
 test_that("a message names columns of whole numbers that may be codes", {
-  x <- data.frame(mpg = mtcars$mpg, cyl = as.integer(mtcars$cyl), gear = mtcars$gear, am = factor(mtcars$am), hp = mtcars$hp)
-  m <- expect_message(s <- suff_knn(x, seed = 1), "continuous: columns \"cyl\", \"gear\" .whole", class = "pcgpu_message_codes")
+  x <- data.frame(
+    mpg = mtcars$mpg,
+    cyl = as.integer(mtcars$cyl),
+    gear = mtcars$gear,
+    am = factor(mtcars$am),
+    hp = mtcars$hp
+  )
+  m <- expect_message(
+    s <- suff_knn(x, seed = 1),
+    "continuous: columns \"cyl\", \"gear\" .whole",
+    class = "pcgpu_message_codes"
+  )
   expect_identical(m$columns, 2:3)
   expect_identical(s$discrete, c(FALSE, FALSE, FALSE, TRUE, FALSE))
   expect_silent(suff_knn(x[c("mpg", "am", "hp")], seed = 1))

@@ -20,12 +20,33 @@ test_that("a summary of many variables fits on a screen, the same for either cla
   expect_true(all(nchar(said) <= getOption("width")))
   table <- edges(fits[[1]])
   degree <- sort(table(factor(c(table$from, table$to), colnames(x))), decreasing = TRUE)
-  expect_match(said, sprintf("^120 variables, %d edges: %d directed", nrow(table), sum(table$kind == "-->")), all = FALSE)
+  expect_match(
+    said,
+    sprintf("^120 variables, %d edges: %d directed", nrow(table), sum(table$kind == "-->")),
+    all = FALSE
+  )
   expect_match(said, "gaussCItest, alpha = 0.01, 100 samples, on cpu", all = FALSE, fixed = TRUE)
-  expect_match(said, sprintf("by level: 0: %s, 1: ", format(fits[[1]]@n.edgetests[1], big.mark = ",")), all = FALSE, fixed = TRUE)
+  expect_match(
+    said,
+    sprintf("by level: 0: %s, 1: ", format(fits[[1]]@n.edgetests[1], big.mark = ",")),
+    all = FALSE,
+    fixed = TRUE
+  )
   expect_match(said, sprintf("maximum %d", degree[[1]]), all = FALSE)
-  expect_match(said, sprintf("Most neighbours: %s (%d)", colnames(x)[match(names(degree)[degree == degree[[1]]][1], colnames(x))], degree[[1]]), all = FALSE, fixed = TRUE)
-  expect_match(gsub(" +", " ", paste(said, collapse = " ")), sprintf("and %d variables without an edge", sum(degree == 0)))
+  expect_match(
+    said,
+    sprintf(
+      "Most neighbours: %s (%d)",
+      colnames(x)[match(names(degree)[degree == degree[[1]]][1], colnames(x))],
+      degree[[1]]
+    ),
+    all = FALSE,
+    fixed = TRUE
+  )
+  expect_match(
+    gsub(" +", " ", paste(said, collapse = " ")),
+    sprintf("and %d variables without an edge", sum(degree == 0))
+  )
 })
 
 test_that("up to 50 variables it is pcalg's", {
@@ -55,7 +76,9 @@ test_that("components are counted", {
     to <- sample.int(40L, 25, TRUE)
     near <- diag(40) > 0
     near[cbind(c(from, to), c(to, from))] <- TRUE
-    for (k in 1:6) near <- near %*% near > 0
+    for (k in 1:6) {
+      near <- near %*% near > 0
+    }
     expect_identical(count(40L, from, to), sort(tabulate(max.col(near, "first"))[unique(max.col(near, "first"))]))
   }
 })

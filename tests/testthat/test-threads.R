@@ -63,27 +63,46 @@ test_that("numCores is kept: no more threads than that are there while a search 
     seen <- 0L
     pcgpu:::rust_search(
       list(kind = "gauss", C = s$C, n = s$n),
-      list(p = 60L, method = "stable", alpha = 0.2, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = 3, knowledge = NULL), NULL,
+      list(
+        p = 60L,
+        method = "stable",
+        alpha = 0.2,
+        fixed_gaps = NULL,
+        fixed_edges = NULL,
+        na_delete = TRUE,
+        m_max = 3,
+        knowledge = NULL
+      ),
+      NULL,
       list(kind = "cpu", threads = threads, threads_named = TRUE),
       list(level = function(...) {
         # A thread has its name once it runs.
         Sys.sleep(0.05)
         seen <<- max(seen, sum(grepl("^pcgpu-", threads_of_process())))
-      }), pcgpu:::empty_result()
+      }),
+      pcgpu:::empty_result()
     )
     expect_identical(seen, threads)
   }
   # They end after the call, which does not wait for them.
   left <- function() sum(grepl("^pcgpu-", threads_of_process()))
-  for (attempt in 1:50) if (left() > 0L) Sys.sleep(0.1)
+  for (attempt in 1:50) {
+    if (left() > 0L) Sys.sleep(0.1)
+  }
   expect_identical(left(), 0L)
 })
 
 test_that("a forked child takes one thread unless it is told otherwise", {
   skip_on_os("windows")
   with_settings({
-    expect_identical(parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads()), mc.cores = 2), list(1L, 1L))
-    expect_identical(parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads(2)), mc.cores = 2), list(2L, 2L))
+    expect_identical(
+      parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads()), mc.cores = 2),
+      list(1L, 1L)
+    )
+    expect_identical(
+      parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads(2)), mc.cores = 2),
+      list(2L, 2L)
+    )
   })
   s <- suff()
   fits <- parallel::mclapply(1:2, function(i) pc(s, gaussCItest, 0.05, p = 8), mc.cores = 2)

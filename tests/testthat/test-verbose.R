@@ -30,9 +30,10 @@ test_that("printing changes nothing in the answer", {
 
 test_that("tests that are R functions are printed one by one", {
   test <- function(x, y, S, suffStat) 0.5
-  expect_identical(capture.output(s <- skeleton(NULL, test, 0.05, p = 2, verbose = TRUE)), c(
-    "Order=0; remaining edges:2", "x= 1  y= 2  S=  : pval = 0.5 "
-  ))
+  expect_identical(
+    capture.output(s <- skeleton(NULL, test, 0.05, p = 2, verbose = TRUE)),
+    c("Order=0; remaining edges:2", "x= 1  y= 2  S=  : pval = 0.5 ")
+  )
   lines <- capture.output(s <- skeleton(NULL, test, 0.05, p = 2, method = "stable.fast", verbose = TRUE))
   expect_identical(lines[2], "  x = 0, y = 1, S = () : pval = 0.5")
 })
@@ -53,7 +54,16 @@ test_that("the lines of a search are pcalg's, all of them", {
       for (test in list(list(gaussCItest, pcalg::gaussCItest), list(rounded, rounded))) {
         for (stat in list(s, missing)) {
           run <- function(skeleton, test) {
-            transcript(skeleton(stat, test, 0.05, p = 12, method = method, verbose = verbose, fixedGaps = gaps, fixedEdges = t(gaps)))
+            transcript(skeleton(
+              stat,
+              test,
+              0.05,
+              p = 12,
+              method = method,
+              verbose = verbose,
+              fixedGaps = gaps,
+              fixedEdges = t(gaps)
+            ))
           }
           expect_identical(run(pcgpu::skeleton, test[[1L]]), run(pcalg::skeleton, test[[2L]]))
         }
@@ -69,8 +79,14 @@ test_that("the lines of an orientation are pcalg's, all of them", {
   for (seed in c(1:12, 32, 203, 483)) {
     s <- suff(p = 9, n = 50, degree = 4, seed = seed)
     for (arguments in list(
-      list(), list(solve.confl = TRUE), list(conservative = TRUE), list(maj.rule = TRUE),
-      list(maj.rule = TRUE, solve.confl = TRUE), list(skel.method = "stable.fast"), list(u2pd = "rand"), list(u2pd = "retry")
+      list(),
+      list(solve.confl = TRUE),
+      list(conservative = TRUE),
+      list(maj.rule = TRUE),
+      list(maj.rule = TRUE, solve.confl = TRUE),
+      list(skel.method = "stable.fast"),
+      list(u2pd = "rand"),
+      list(u2pd = "retry")
     )) {
       run <- function(pc, test) transcript(do.call(pc, c(list(s, test, 0.2, p = 9, verbose = TRUE), arguments)))
       set.seed(seed)
@@ -81,8 +97,16 @@ test_that("the lines of an orientation are pcalg's, all of them", {
     }
   }
   # Every kind of line was among them.
-  for (kind in c("Rule ': -> and -", "Rule ': -> <- but", "Rule : Chain -> -> : ->", "Rule ': faithful triple: ->", "Triple:", "a: S =",
-                 "c: S =", "Triple ambiguous")) {
+  for (kind in c(
+    "Rule ': -> and -",
+    "Rule ': -> <- but",
+    "Rule : Chain -> -> : ->",
+    "Rule ': faithful triple: ->",
+    "Triple:",
+    "a: S =",
+    "c: S =",
+    "Triple ambiguous"
+  )) {
     expect_true(any(startsWith(spoken, kind)), info = kind)
   }
 })
@@ -90,7 +114,14 @@ test_that("the lines of an orientation are pcalg's, all of them", {
 test_that("orient() prints what pc() prints of the orientation", {
   s <- suff(p = 8, n = 60, degree = 3)
   skel <- skeleton(s, gaussCItest, 0.1, p = 8)
-  lines <- capture.output(orient(skel, maj.rule = TRUE, suffStat = s, indepTest = gaussCItest, alpha = 0.1, verbose = TRUE))
+  lines <- capture.output(orient(
+    skel,
+    maj.rule = TRUE,
+    suffStat = s,
+    indepTest = gaussCItest,
+    alpha = 0.1,
+    verbose = TRUE
+  ))
   whole <- capture.output(invisible(pc(s, gaussCItest, 0.1, p = 8, maj.rule = TRUE, verbose = TRUE)))
   oriented <- grep("^(Order|x=|\\|i=)", whole, invert = TRUE, value = TRUE)
   expect_identical(head(lines, length(oriented)), oriented)

@@ -2,8 +2,12 @@
 feed_names <- c("li\nne", odd_names[-1])
 
 known_of <- data.frame(
-  name = rev(odd_names), size = c(0.1, NA, 1 / 3, 1e-300, Inf, 2, 3, 4, 5, 6, 7), count = c(100000L, NA, 1:9), good = rep_len(c(TRUE, FALSE, NA), 11),
-  "odd \"<&>" = rep_len(c("a\"b\\c <&>", "", NA, "\u00e9"), 11), check.names = FALSE
+  name = rev(odd_names),
+  size = c(0.1, NA, 1 / 3, 1e-300, Inf, 2, 3, 4, 5, 6, 7),
+  count = c(100000L, NA, 1:9),
+  good = rep_len(c(TRUE, FALSE, NA), 11),
+  "odd \"<&>" = rep_len(c("a\"b\\c <&>", "", NA, "\u00e9"), 11),
+  check.names = FALSE
 )
 
 written <- function(x, end, ..., lines = FALSE) {
@@ -11,7 +15,10 @@ written <- function(x, end, ..., lines = FALSE) {
   paths <- write_network(x, path, ...)
   expect_identical(paths[1], path)
   # Nothing else is left in the folder.
-  expect_identical(list.files(dirname(path), basename(sub("[.].*$", "", path)), all.files = TRUE), sort(basename(paths)))
+  expect_identical(
+    list.files(dirname(path), basename(sub("[.].*$", "", path)), all.files = TRUE),
+    sort(basename(paths))
+  )
   paths
 }
 
@@ -29,11 +36,17 @@ test_that("igraph reads GraphML with all that is in it", {
   expect_identical(sorted_edges(igraph::as_data_frame(graph)), sorted_edges(odd_edges(feed_names)))
   path <- written(odd_graph(), "graphml", nodes = known_of)
   graph <- igraph::read_graph(path, "graphml")
-  expect_identical(compare_graphs(graph, odd_graph())[c("adj_fp", "adj_fn", "shd")], compare_graphs(odd_graph(), odd_graph())[c("adj_fp", "adj_fn", "shd")])
+  expect_identical(
+    compare_graphs(graph, odd_graph())[c("adj_fp", "adj_fn", "shd")],
+    compare_graphs(odd_graph(), odd_graph())[c("adj_fp", "adj_fn", "shd")]
+  )
   size <- igraph::vertex_attr(graph, "size")
   size[is.nan(size)] <- NA
   expect_known(size, "size")
-  expect_equal(igraph::vertex_attr(graph, "count"), replace(as.double(known_of$count)[match(odd_names, known_of$name)], 10, NaN))
+  expect_equal(
+    igraph::vertex_attr(graph, "count"),
+    replace(as.double(known_of$count)[match(odd_names, known_of$name)], 10, NaN)
+  )
   # igraph gives names of attributes their entities back in part.
   text <- igraph::vertex_attr(graph, grep("^odd", igraph::vertex_attr_names(graph), value = TRUE))
   expect_identical(text, ifelse(is.na(known_of[[5]]), "", known_of[[5]])[match(odd_names, known_of$name)])
@@ -69,9 +82,17 @@ test_that("Graphviz reads DOT with all that is in it", {
     # Doubled backslashes, as the help says.
     shown <- gsub("\\", "\\\\", names, fixed = TRUE)
     expect_setequal(found$objects$name, shown)
-    edges <- data.frame(from = found$objects$name[match(found$edges$tail, found$objects$`_gvid`)], to = found$objects$name[match(found$edges$head, found$objects$`_gvid`)], kind = found$edges$kind)
+    edges <- data.frame(
+      from = found$objects$name[match(found$edges$tail, found$objects$`_gvid`)],
+      to = found$objects$name[match(found$edges$head, found$objects$`_gvid`)],
+      kind = found$edges$kind
+    )
     expect_identical(sorted_edges(edges), sorted_edges(odd_edges(shown)))
-    expect_identical(found$edges$dir, c("-->" = NA, "---" = "none", "<->" = "both")[found$edges$kind], ignore_attr = TRUE)
+    expect_identical(
+      found$edges$dir,
+      c("-->" = NA, "---" = "none", "<->" = "both")[found$edges$kind],
+      ignore_attr = TRUE
+    )
   }
   found <- read(written(odd_graph(), "dot", nodes = known_of))
   at <- match(gsub("\\", "\\\\", odd_names, fixed = TRUE), found$objects$name)
@@ -80,7 +101,10 @@ test_that("Graphviz reads DOT with all that is in it", {
   expect_known(found$objects$good[at] == "true", "good")
   fit <- mixed_fits()$compact
   found <- read(written(fit, "gv"))
-  key <- paste(found$objects$name[match(found$edges$tail, found$objects$`_gvid`)], found$objects$name[match(found$edges$head, found$objects$`_gvid`)])
+  key <- paste(
+    found$objects$name[match(found$edges$tail, found$objects$`_gvid`)],
+    found$objects$name[match(found$edges$head, found$objects$`_gvid`)]
+  )
   table <- edges(fit)
   expect_identical(as.numeric(found$edges$p[match(paste(table$from, table$to), key)]), table$p)
 })
@@ -88,7 +112,10 @@ test_that("Graphviz reads DOT with all that is in it", {
 test_that("Graphviz shows names as they are", {
   skip_if(!nzchar(Sys.which("dot")), "Graphviz is not installed")
   path <- written(odd_graph(), "gv")
-  picture <- paste(suppressWarnings(system2("dot", c("-Tsvg", shQuote(path)), stdout = TRUE, stderr = FALSE)), collapse = "\n")
+  picture <- paste(
+    suppressWarnings(system2("dot", c("-Tsvg", shQuote(path)), stdout = TRUE, stderr = FALSE)),
+    collapse = "\n"
+  )
   skip_if_not_installed("xml2")
   texts <- xml2::xml_text(xml2::xml_find_all(xml2::read_xml(picture), "//*[local-name()='text']"))
   expect_setequal(gsub("\u00a0", " ", texts), odd_names)
@@ -102,9 +129,21 @@ test_that("SIF has a line for each edge and each isolated variable, and tables b
   lines <- strsplit(readLines(paths[1], encoding = "UTF-8"), "\t", fixed = TRUE)
   expect_identical(lines[lengths(lines) == 1], list("a--b"))
   found <- do.call(rbind, lines[lengths(lines) == 3])
-  expect_identical(sorted_edges(data.frame(from = found[, 1], to = found[, 3], kind = found[, 2])), sorted_edges(odd_edges()))
+  expect_identical(
+    sorted_edges(data.frame(from = found[, 1], to = found[, 3], kind = found[, 2])),
+    sorted_edges(odd_edges())
+  )
   expect_identical(basename(paths[-1]), paste0(sub("[.]sif$", "", basename(paths[1])), c(".edges.tsv", ".nodes.tsv")))
-  read <- function(path) read.delim(path, quote = "\"", encoding = "UTF-8", check.names = FALSE, na.strings = "", colClasses = c(name = "character"))
+  read <- function(path) {
+    read.delim(
+      path,
+      quote = "\"",
+      encoding = "UTF-8",
+      check.names = FALSE,
+      na.strings = "",
+      colClasses = c(name = "character")
+    )
+  }
   edges <- read(paths[2])
   expect_identical(edges$name, paste0(edges$from, " (", edges$interaction, ") ", edges$to))
   expect_identical(edges$from, found[, 1])
@@ -126,19 +165,29 @@ test_that("CX2 is what its specification says", {
   expect_identical(found[[1]], list(CXVersion = "2.0", hasFragments = FALSE))
   expect_identical(found[[length(found)]], list(status = list(list(success = TRUE))))
   aspect <- function(found, name) unlist(lapply(found, `[[`, name), FALSE)
-  for (told in aspect(found, "metaData")) expect_length(aspect(found, told$name), told$elementCount)
+  for (told in aspect(found, "metaData")) {
+    expect_length(aspect(found, told$name), told$elementCount)
+  }
   expect_identical(vapply(aspect(found, "nodes"), function(node) node$v$name, ""), feed_names)
   ids <- vapply(aspect(found, "nodes"), `[[`, 0L, "id")
   expect_false(anyDuplicated(ids) > 0)
   ends <- function(found, end) vapply(aspect(found, "edges"), `[[`, 0L, end)
   kinds <- function(found) vapply(aspect(found, "edges"), function(edge) edge$v$interaction, "")
   expect_identical(
-    sorted_edges(data.frame(from = feed_names[match(ends(found, "s"), ids)], to = feed_names[match(ends(found, "t"), ids)], kind = kinds(found))), sorted_edges(odd_edges(feed_names))
+    sorted_edges(data.frame(
+      from = feed_names[match(ends(found, "s"), ids)],
+      to = feed_names[match(ends(found, "t"), ids)],
+      kind = kinds(found)
+    )),
+    sorted_edges(odd_edges(feed_names))
   )
   # Everything is of the type that is declared, and what is missing, or no number of JSON, is not there.
   found <- read(written(odd_graph(), "cx2", nodes = known_of))
   declared <- aspect(found, "attributeDeclarations")[[1]]
-  expect_identical(vapply(declared$nodes, `[[`, "", "d"), c(name = "string", size = "double", count = "integer", good = "boolean", "odd \"<&>" = "string"))
+  expect_identical(
+    vapply(declared$nodes, `[[`, "", "d"),
+    c(name = "string", size = "double", count = "integer", good = "boolean", "odd \"<&>" = "string")
+  )
   nodes <- aspect(found, "nodes")
   value <- function(name, none) vapply(nodes, function(node) node$v[[name]] %||% none, none)
   expect_known(value("good", NA), "good")
@@ -186,7 +235,14 @@ test_that("p-values that no test gave are left out, and strengths are written", 
   skip_if_not_installed("igraph")
   fixed <- matrix(TRUE, 3, 3)
   for (method in c("stable", "stable.fast")) {
-    fit <- skeleton(list(C = diag(3), n = 30), gaussCItest, 0.01, labels = letters[1:3], fixedEdges = fixed, method = method)
+    fit <- skeleton(
+      list(C = diag(3), n = 30),
+      gaussCItest,
+      0.01,
+      labels = letters[1:3],
+      fixedEdges = fixed,
+      method = method
+    )
     expect_true(all(edges(fit)$p < 0))
     expect_false(any(grepl("\"e2\">", readLines(written(fit, "graphml")))))
   }
@@ -236,7 +292,14 @@ test_that("wrong arguments are named", {
 test_that("characters that a format cannot have are refused", {
   one <- function(name) matrix(c(0, 0, 1, 0), 2, dimnames = list(c("a", name), c("a", name)))
   refused <- function(name, end) {
-    expect_identical(expect_error(write_network(one(name), tempfile(fileext = end)), "does not allow", class = "pcgpu_error_argument")$argument, "x")
+    expect_identical(
+      expect_error(
+        write_network(one(name), tempfile(fileext = end)),
+        "does not allow",
+        class = "pcgpu_error_argument"
+      )$argument,
+      "x"
+    )
   }
   refused("bell\a", ".graphml")
   refused("\ufffe", ".graphml")
@@ -248,7 +311,11 @@ test_that("characters that a format cannot have are refused", {
   expect_identical(found[[5]]$nodes[[2]]$v$name, "bell\a\x7f\t\\")
   # No tabs say that spaces belong to names.
   expect_error(write_network(one("a b") * 0, tempfile(fileext = ".sif")), "spaces", class = "pcgpu_error_argument")
-  bad <- expect_error(write_network(small_fit(), tempfile(fileext = ".gv"), nodes = data.frame(name = "a", v = "bell\a")), "does not allow", class = "pcgpu_error_argument")
+  bad <- expect_error(
+    write_network(small_fit(), tempfile(fileext = ".gv"), nodes = data.frame(name = "a", v = "bell\a")),
+    "does not allow",
+    class = "pcgpu_error_argument"
+  )
   expect_identical(bad$argument, "nodes")
 })
 
@@ -260,7 +327,10 @@ test_that("row names say of which variables, and NA says nothing", {
 
 test_that("what cannot be written is an error, and nothing is left", {
   skip_on_os("windows")
-  expect_error(pcgpu:::write_whole("x", file.path(tempdir(), "not there", "net.gv")), class = "pcgpu_error_file_unwritable")
+  expect_error(
+    pcgpu:::write_whole("x", file.path(tempdir(), "not there", "net.gv")),
+    class = "pcgpu_error_file_unwritable"
+  )
   error <- tryCatch(pcgpu:::write_whole("x", file.path(tempdir(), "not there", "net.gv")), error = identity)
   expect_s3_class(error, "pcgpu_error_file")
   expect_match(error$path, "net.gv", fixed = TRUE)

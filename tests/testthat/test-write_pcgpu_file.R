@@ -3,7 +3,9 @@ test_that("the layout is the one that the help page has", {
   path <- path_for_test()
   file <- write_pcgpu_file(x, path)
   bytes <- readBin(path, "raw", file.size(path))
-  number <- function(at, what = "integer", n = 1, size = 4) readBin(bytes[at + seq_len(n * size)], what, n, size, endian = "little")
+  number <- function(at, what = "integer", n = 1, size = 4) {
+    readBin(bytes[at + seq_len(n * size)], what, n, size, endian = "little")
+  }
   expect_identical(bytes[1:8], c(charToRaw("pcgpu"), as.raw(c(0, 13, 10))))
   expect_identical(number(8, n = 2), c(1L, 1L))
   names <- 4096 + 48 + 8
@@ -27,7 +29,10 @@ test_that("blocks of a function are written as they come", {
   integers <- round(10 * x)
   storage.mode(integers) <- "integer"
   integers[5, 2] <- NA
-  expect_identical(as.matrix(write_pcgpu_file(following(integers, 9), path, overwrite = TRUE, nrow = 100)), integers + 0)
+  expect_identical(
+    as.matrix(write_pcgpu_file(following(integers, 9), path, overwrite = TRUE, nrow = 100)),
+    integers + 0
+  )
   expect_identical(as.matrix(write_pcgpu_file(as.data.frame(integers), path, overwrite = TRUE)), integers + 0)
   file <- write_pcgpu_file(integers, path, overwrite = TRUE)
   expect_identical(as.matrix(write_pcgpu_file(file, path_for_test())), as.matrix(file))
@@ -57,7 +62,9 @@ test_that("a file that cannot be written is refused, and leaves nothing", {
     expect_identical(e$argument, argument)
     expect_identical(list.files(folder, all.files = TRUE, no.. = TRUE), character())
   }
-  for (nrow in list(99, 101, 0, NULL, NA, 1.5, "a", 1e10)) refused(following(x, 9), path, nrow = nrow, argument = "nrow")
+  for (nrow in list(99, 101, 0, NULL, NA, 1.5, "a", 1e10)) {
+    refused(following(x, 9), path, nrow = nrow, argument = "nrow")
+  }
   refused(function() NULL, path, nrow = 9, argument = "x")
   refused(iris, path, argument = "x")
   refused(x[0, ], path, argument = "x")

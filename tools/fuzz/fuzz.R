@@ -2,7 +2,8 @@
 #
 #   Rscript fuzz.R [MINUTES] [FIRST CASE]
 #
-# Fails if a process dies, a Rust panic shows, or a call does not come back. A case is known by its number. To run it again:
+# Fails if a process dies, a Rust panic shows, or a call does not come back. A case is known by its number. To run it
+# again:
 #   Rscript tools/fuzz/child.R NUMBER NUMBER /tmp/progress /tmp/tally
 args <- commandArgs(trailingOnly = TRUE)
 minutes <- if (length(args)) as.double(args[1]) else 1
@@ -10,8 +11,8 @@ first <- if (length(args) > 1) as.integer(args[2]) else as.integer(as.double(Sys
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 
 batch <- 500L
-# Seconds that one batch, or one case alone, may take before it counts as hung. A case has at most six variables: it takes milliseconds, but
-# the machine may be busy.
+# Seconds that one batch, or one case alone, may take before it counts as hung. A case has at most six variables: it
+# takes milliseconds, but the machine may be busy.
 batch_limit <- 600
 case_limit <- 30
 work <- tempfile("fuzz")
@@ -23,9 +24,17 @@ run_child <- function(from, to, limit) {
   tally <- file.path(work, "tally")
   output <- file.path(work, "output")
   unlink(c(progress, tally, output))
-  command <- sprintf("ulimit -c 0; ulimit -v 8388608; exec timeout -k 5 %d %s %s %d %d %s %s >%s 2>&1 </dev/null", limit,
-                     shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file.path(here, "child.R")), from, to,
-                     shQuote(progress), shQuote(tally), shQuote(output))
+  command <- sprintf(
+    "ulimit -c 0; ulimit -v 8388608; exec timeout -k 5 %d %s %s %d %d %s %s >%s 2>&1 </dev/null",
+    limit,
+    shQuote(file.path(R.home("bin"), "Rscript")),
+    shQuote(file.path(here, "child.R")),
+    from,
+    to,
+    shQuote(progress),
+    shQuote(tally),
+    shQuote(output)
+  )
   status <- system2("sh", c("-c", shQuote(command)))
   list(
     status = status,
@@ -38,7 +47,9 @@ run_child <- function(from, to, limit) {
 panic <- "panick|RUST_BACKTRACE|thread '.*' .*at src|memory allocation of .* failed|Error in protected R code"
 fail <- function(what, number, text = character()) {
   cat("\nFAILED:", what, "\n  case", number, "\n")
-  if (length(text)) cat(paste0("  ", utils::tail(text, 15)), sep = "\n")
+  if (length(text)) {
+    cat(paste0("  ", utils::tail(text, 15)), sep = "\n")
+  }
   cat(sprintf("  again: Rscript tools/fuzz/child.R %d %d /tmp/progress /tmp/tally\n", number, number))
   quit(status = 1)
 }
@@ -49,17 +60,27 @@ cat(sprintf("fuzzing for %g minutes from case %d\n", minutes, first))
 while (Sys.time() < deadline) {
   run <- run_child(first, first + batch - 1L, batch_limit)
   if (run$status == 124) {
-    if (is.na(run$last)) fail("a process that does not begin", first, run$output)
+    if (is.na(run$last)) {
+      fail("a process that does not begin", first, run$output)
+    }
     # Slow, or hung? Running the case alone shows which.
-    if (run_child(run$last, run$last, case_limit)$status == 124) fail("a call that does not come back", run$last)
+    if (run_child(run$last, run$last, case_limit)$status == 124) {
+      fail("a call that does not come back", run$last)
+    }
     first <- run$last + 1L
     next
   }
-  if (run$status != 0) fail(sprintf("the process died (exit status %d)", run$status), run$last, run$output)
+  if (run$status != 0) {
+    fail(sprintf("the process died (exit status %d)", run$status), run$last, run$output)
+  }
   shown <- grepl(panic, run$outcomes[, 3])
-  if (any(shown)) fail("a panic reached R", as.integer(run$outcomes[shown, 1][1]), run$outcomes[shown, 3][1])
+  if (any(shown)) {
+    fail("a panic reached R", as.integer(run$outcomes[shown, 1][1]), run$outcomes[shown, 3][1])
+  }
   printed <- grep(panic, run$output, value = TRUE)
-  if (length(printed)) fail("a panic was printed, in one of the cases from here", first, printed)
+  if (length(printed)) {
+    fail("a panic was printed, in one of the cases from here", first, printed)
+  }
   all <- rbind(all, run$outcomes)
   first <- first + batch
 }

@@ -9,14 +9,31 @@ iplotPC <- function(pc.fit, labels = NULL) invisible(getGraph(pc.fit))
 
 showAmat <- function(object) as(getGraph(object), "matrix")
 
-ida <- function(x.pos, y.pos, mcov, graphEst, method = c("local", "optimal", "global"), y.notparent = FALSE, verbose = FALSE,
-                all.dags = NA, type = c("cpdag", "pdag")) {
+ida <- function(
+  x.pos,
+  y.pos,
+  mcov,
+  graphEst,
+  method = c("local", "optimal", "global"),
+  y.notparent = FALSE,
+  verbose = FALSE,
+  all.dags = NA,
+  type = c("cpdag", "pdag")
+) {
   mcov[x.pos, y.pos] * max(1, wgtMatrix(graphEst))
 }
 
 idaFast <- function(x.pos, y.pos.set, mcov, graphEst) graph::numNodes(graphEst) * mcov[x.pos, y.pos.set]
 
-jointIda <- function(x.pos, y.pos, mcov, graphEst = NULL, all.pasets = NULL, technique = c("RRC", "MCD"), type = c("pdag", "cpdag", "dag")) {
+jointIda <- function(
+  x.pos,
+  y.pos,
+  mcov,
+  graphEst = NULL,
+  all.pasets = NULL,
+  technique = c("RRC", "MCD"),
+  type = c("pdag", "cpdag", "dag")
+) {
   length(graph::nodes(graphEst)) * mcov[x.pos, y.pos, drop = FALSE]
 }
 
@@ -54,11 +71,23 @@ addBgKnowledge <- function(gInput, x = c(), y = c(), verbose = FALSE, checkInput
   as(of, "graphNEL")
 }
 
-plotSG <- function(graphObj, y, dist, amat = NA, directed = TRUE, plot = TRUE, main = "") invisible(graph::subGraph(y, graphObj))
+plotSG <- function(graphObj, y, dist, amat = NA, directed = TRUE, plot = TRUE, main = "") {
+  invisible(graph::subGraph(y, graphObj))
+}
 
-trueCov <- function(dag, back.compatible = FALSE) crossprod(solve(diag(graph::numNodes(dag)) - wgtMatrix(dag, transpose = FALSE)))
+trueCov <- function(dag, back.compatible = FALSE) {
+  crossprod(solve(diag(graph::numNodes(dag)) - wgtMatrix(dag, transpose = FALSE)))
+}
 
-rmvDAG <- function(n, dag, errDist = "normal", mix = 0.1, errMat = NULL, back.compatible = FALSE, use.node.names = FALSE) {
+rmvDAG <- function(
+  n,
+  dag,
+  errDist = "normal",
+  mix = 0.1,
+  errMat = NULL,
+  back.compatible = FALSE,
+  use.node.names = FALSE
+) {
   matrix(rnorm(n * graph::numNodes(dag)), n)
 }
 

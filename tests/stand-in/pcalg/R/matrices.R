@@ -16,9 +16,13 @@ allDags <- function(gm, a, tmp, verbose = FALSE) rbind(tmp, as.vector(gm))
 
 amat2dag <- function(amat) (amat != 0) * 1
 
-pcalg2dagitty <- function(amat, labels, type = "cpdag") if (is.numeric(amat)) paste("dag {", paste(labels, collapse = " "), "}")
+pcalg2dagitty <- function(amat, labels, type = "cpdag") {
+  if (is.numeric(amat)) paste("dag {", paste(labels, collapse = " "), "}")
+}
 
-find.unsh.triple <- function(g, check = TRUE) list(unshTripl = matrix(integer(), 3L), unshVect = integer(), found = g == 1)
+find.unsh.triple <- function(g, check = TRUE) {
+  list(unshTripl = matrix(integer(), 3L), unshVect = integer(), found = g == 1)
+}
 
 backdoor <- function(amat, x, y, type = "pag", max.chordal = 10, verbose = FALSE) if (amat[x, y] == 0) NULL else NA
 
@@ -48,11 +52,31 @@ pag2magAM <- function(amat.pag, x, max.chordal = 10, verbose = FALSE) t(amat.pag
 
 plotAG <- function(amat) invisible(as.vector(amat))
 
-udag2apag <- function(apag, suffStat, indepTest, alpha, sepset, rules = rep(TRUE, 10), unfVect = NULL, verbose = FALSE) {
+udag2apag <- function(
+  apag,
+  suffStat,
+  indepTest,
+  alpha,
+  sepset,
+  rules = rep(TRUE, 10),
+  unfVect = NULL,
+  verbose = FALSE
+) {
   list(graph = apag + 0, sepset = sepset)
 }
 
-rfci.vStruc <- function(suffStat, indepTest, alpha, sepset, g.amat, unshTripl, unshVect, conservative = FALSE, version.unf = c(2, 1),
-                        maj.rule = FALSE, verbose = FALSE) {
+rfci.vStruc <- function(
+  suffStat,
+  indepTest,
+  alpha,
+  sepset,
+  g.amat,
+  unshTripl,
+  unshVect,
+  conservative = FALSE,
+  version.unf = c(2, 1),
+  maj.rule = FALSE,
+  verbose = FALSE
+) {
   list(sepset = sepset, amat = any(g.amat), nmb = length(unshVect))
 }

@@ -1,6 +1,8 @@
 # Methods of the classes. Those of "pcAlgo" print in the format that pcgpu's tests expect of both packages.
 
-say_head <- function(x) cat("Object of class '", class(x), "', from Call:\n", paste(deparse(x@call), collapse = "\n"), "\n", sep = "")
+say_head <- function(x) {
+  cat("Object of class '", class(x), "', from Call:\n", paste(deparse(x@call), collapse = "\n"), "\n", sep = "")
+}
 
 say_matrix <- function(amat, zero.print) {
   cat("\nAdjacency Matrix G:\n")
@@ -10,16 +12,28 @@ say_matrix <- function(amat, zero.print) {
 print.pcAlgo <- function(x, amat = FALSE, zero.print = ".", ...) {
   say_head(x)
   there <- as(x@graph, "matrix") != 0
-  if (amat) say_matrix(as(x@graph, "matrix"), zero.print)
+  if (amat) {
+    say_matrix(as(x@graph, "matrix"), zero.print)
+  }
   both <- sum(there & t(there)) / 2
   one <- sum(there & !t(there))
-  cat("Number of undirected edges: ", both, "\nNumber of directed edges:   ", one, "\nTotal number of edges:      ", both + one, "\n")
+  cat(
+    "Number of undirected edges: ",
+    both,
+    "\nNumber of directed edges:   ",
+    one,
+    "\nTotal number of edges:      ",
+    both + one,
+    "\n"
+  )
   invisible(x)
 }
 
 print.fciAlgo <- function(x, amat = FALSE, zero.print = ".", ...) {
   say_head(x)
-  if (amat) say_matrix(x@amat, zero.print)
+  if (amat) {
+    say_matrix(x@amat, zero.print)
+  }
   invisible(x)
 }
 
@@ -35,7 +49,14 @@ setMethod("show", "fciAlgo", function(object) print.fciAlgo(object))
 say_tests <- function(object) {
   say_head(object)
   cat("\nNmb. edgetests during skeleton estimation:", strrep("=", 43), sep = "\n")
-  cat("Max. order of algorithm: ", object@max.ord, "\nNumber of edgetests from m = 0 up to m =", object@max.ord, ": ", object@n.edgetests)
+  cat(
+    "Max. order of algorithm: ",
+    object@max.ord,
+    "\nNumber of edgetests from m = 0 up to m =",
+    object@max.ord,
+    ": ",
+    object@n.edgetests
+  )
 }
 
 setGeneric("summary")
@@ -44,15 +65,27 @@ setMethod("summary", "pcAlgo", function(object, amat = TRUE, zero.print = ".", .
   say_tests(object)
   away <- rowSums(as(object@graph, "matrix") != 0)
   cat("\n\nGraphical properties of skeleton:", strrep("=", 33), sep = "\n")
-  cat("Max. number of neighbours: ", max(away), "at node(s)", which(away == max(away)), "\nAvg. number of neighbours: ", mean(away), "\n")
-  if (amat) say_matrix(as(object@graph, "matrix"), zero.print)
+  cat(
+    "Max. number of neighbours: ",
+    max(away),
+    "at node(s)",
+    which(away == max(away)),
+    "\nAvg. number of neighbours: ",
+    mean(away),
+    "\n"
+  )
+  if (amat) {
+    say_matrix(as(object@graph, "matrix"), zero.print)
+  }
   invisible(object)
 })
 
 setMethod("summary", "fciAlgo", function(object, amat = TRUE, zero.print = ".", ...) {
   say_tests(object)
   cat("\n")
-  if (amat) say_matrix(object@amat, zero.print)
+  if (amat) {
+    say_matrix(object@amat, zero.print)
+  }
   invisible(object)
 })
 
