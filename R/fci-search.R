@@ -235,8 +235,14 @@ warn_phase <- function(found, limits) {
 # Reports how many colliders there are over fixed gaps, see tell_untested().
 tell_untested_heads <- function(amat, options) {
   if (any(options$fixed_gaps)) {
+    # With "stable.fast" a pair that is in both has an edge.
+    gaps <- options$fixed_gaps
+    if (options$method == "stable.fast" && !is.null(options$fixed_edges)) {
+      gaps <- gaps & !options$fixed_edges
+    }
+    over_gaps <- function(v) sum(gaps[v, v][upper.tri(diag(length(v)))])
     heads <- which(amat == 2, arr.ind = TRUE)
-    tell_untested(list(from = heads[, 1L], to = heads[, 2L]), fixed_pairs(options))
+    tell_untested(sum(vapply(split(heads[, 1L], heads[, 2L]), over_gaps, 0)))
   }
 }
 

@@ -320,65 +320,21 @@ tell_against <- function(against, labels) {
   )
 }
 
-# Reports how many v-structures are over pairs that were never tested, as in pcalg. `arrows`: their from and to.
-# untested(x, y): which pairs were never tested.
-tell_untested <- function(arrows, untested) {
-  parents <- split(arrows$from, arrows$to)
-  counts <- vapply(
-    parents[lengths(parents) > 1L],
-    function(of) {
-      at <- which(upper.tri(diag(length(of))), arr.ind = TRUE)
-      sum(untested(of[at[, 1L]], of[at[, 2L]]))
-    },
-    0
-  )
-  count <- sum(counts)
-  if (count > 0) {
+# Reports how many v-structures are over pairs that were never tested, as in pcalg.
+tell_untested <- function(count) {
+  if (!is.null(count) && count > 0) {
     tell(
       "untested",
       sprintf(
         paste(
-          "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here. As in pcalg, every chain over such a",
-          "pair becomes a v-structure. Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
+          "%s over pairs that were never tested, because of `fixedGaps` or knowledge that was not passed here.",
+          "As in pcalg, every chain over such a pair becomes a v-structure.",
+          "Pass the knowledge again, or set `maj.rule = TRUE` and pass the test, so that these pairs are tested."
         ),
         counted(count, "v-structure was oriented", "v-structures were oriented")
       ),
       count = count
     )
-  }
-}
-
-# Returns a function of pairs of variables that says which are fixed gaps.
-fixed_pairs <- function(options) {
-  gaps <- options$fixed_gaps
-  # With "stable.fast" a pair that is in both has an edge.
-  if (options$method == "stable.fast" && !is.null(options$fixed_edges)) {
-    gaps <- gaps & !options$fixed_edges
-  }
-  function(x, y) gaps[cbind(x, y)]
-}
-
-# Returns such a function for a skeleton: its gaps are pairs without an edge and without a separating set.
-unseparated_pairs <- function(skel) {
-  p <- length(if (is_compact(skel)) skel@labels else skel@sepset)
-  if (is_compact(skel)) {
-    gaps <- rep.int(seq_len(p), diff(as.double(skel@gaps$start))) * as.double(p) + skel@gaps$to
-    return(function(x, y) (pmin(x, y) * as.double(p) + pmax(x, y)) %in% gaps)
-  }
-  # A p-value of -Inf or -1 means that there was no test. Pairs with an edge have no set, either, and do not count.
-  tested <- skel@pMax
-  if (!identical(dim(tested), c(p, p))) {
-    return(function(x, y) logical(length(x)))
-  }
-  edges <- network_of(skel)$edges
-  joined <- pmin(edges$from, edges$to) * as.double(p) + pmax(edges$from, edges$to)
-  function(x, y) {
-    low <- pmin(x, y)
-    high <- pmax(x, y)
-    is_gap <- !is.na(tested[cbind(low, high)]) & tested[cbind(low, high)] < 0 & !(low * as.double(p) + high) %in% joined
-    has_none <- function(x, y) is.null(skel@sepset[[x]][[y]]) && is.null(skel@sepset[[y]][[x]])
-    is_gap[is_gap] <- unlist(Map(has_none, low[is_gap], high[is_gap]))
-    is_gap
   }
 }
 

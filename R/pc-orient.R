@@ -116,7 +116,7 @@ orient <- function(
   tell_lost(found$lost)
   tell_against(found$against, labels)
   tell_undecided(found$undecided)
-  untested <- if (orient$rule == "standard" && is.null(orient$knowledge)) unseparated_pairs(skel)
+  tell_untested(found$untested)
   if (compact) {
     skel <- as_oriented(skel, found)
   } else {
@@ -124,10 +124,6 @@ orient <- function(
     if (orient$rule != "standard") {
       skel@sepset <- found$sepset
     }
-  }
-  if (!is.null(untested)) {
-    edges <- network_of(skel)$edges
-    tell_untested(edges[edges$kind == "-->", ], untested)
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
     attr(skel@call, "pcgpu") %||% list(version = package_version()),

@@ -60,10 +60,7 @@ search_on <- function(request, orient, on, compact) {
       pMax = found$pMax
     )
   }
-  if (identical(orient$rule, "standard") && is.null(orient$knowledge) && any(options$fixed_gaps)) {
-    edges <- network_of(result)$edges
-    tell_untested(edges[edges$kind == "-->", ], fixed_pairs(options))
-  }
+  tell_untested(found$untested)
   result
 }
 

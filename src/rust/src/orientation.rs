@@ -156,7 +156,7 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Val
 }
 
 /// Returns the facts about an orientation as a whole.
-pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
+pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 6] {
     let Against { count, triples } = pdag.against();
     let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
     let against = output::named(vec![("count", Value::from(*count as f64)), ("triples", Value::from(triples))]);
@@ -166,6 +166,7 @@ pub fn judged(pdag: &Pdag) -> [(&'static str, Value); 5] {
         ("against", against),
         ("overruled", Value::from(pdag.overruled() as f64)),
         ("undecided", Value::from(pdag.undecided() as f64)),
+        ("untested", Value::from(pdag.untested() as f64)),
     ]
 }
 

@@ -79,6 +79,28 @@ pub(crate) fn ends(
     Ok(points)
 }
 
+/// Returns the number of v-structures over pairs without a separating set.
+pub(super) fn over_untested(marks: &Marks, skeleton: &Adjacency, sepsets: &SepSets, poll: &Poll) -> Result<u64> {
+    let counts = poll.map(marks.slot_count(), marks.p(), |vertices, on| {
+        let mut parents = Packed::default();
+        let mut count = 0;
+        for y in vertices {
+            parents.fill(marks.parents(y).map(|x| x as u32));
+            for x in marks.parents(y) {
+                on.looked_up(parents.words().len())?;
+                let (row, empty) = (skeleton.row(x), sepsets.only_empty_row(x));
+                for &(w, word) in parents.words() {
+                    let others = word & !row[w] & !empty.map_or(0, |empty| empty[w]);
+                    let is_counted = |&z: &u32| z as usize > x && sepsets.are_unseparated(x, z as usize);
+                    count += bits(w, others).filter(is_counted).count() as u64;
+                }
+            }
+        }
+        Ok(count)
+    })?;
+    Ok(counts.iter().sum())
+}
+
 /// A middle vertex, with its neighbours in words of bits.
 #[derive(Default)]
 struct Middle {

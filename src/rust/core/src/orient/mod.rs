@@ -56,7 +56,7 @@ use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::{Error, Result};
 use bound::Answered;
-use colliders::{orient_colliders, Dispute};
+use colliders::{orient_colliders, over_untested, Dispute};
 use nearest::{nearest_dag, Nearest, SetsOf, Verdict};
 use rules::{Rules, Version};
 use triples::select_unshielded;
@@ -195,11 +195,16 @@ pub fn orient(
     };
     let valid = is_valid_graph(&marks, skeleton, options, &poll)?;
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
+    let untested = match options.collider_rule == ColliderRule::Standard && !options.knowledge.is_some() {
+        true => over_untested(&marks, skeleton, sepsets, &poll)?,
+        false => 0,
+    };
     memory::check()?;
     Ok(Pdag::from_marks(&marks, extendable, valid)
         .with_against(against)
         .with_overruled(overruled)
-        .with_undecided(undecided))
+        .with_undecided(undecided)
+        .with_untested(untested))
 }
 
 /// Returns whether the graph is a CPDAG or, with knowledge, whether a DAG extends it.

@@ -16,6 +16,7 @@ pub struct Pdag {
     against: Against,
     overruled: u64,
     undecided: u64,
+    untested: u64,
 }
 
 /// Colliders a -> b <- c that the separating sets suggest and knowledge excludes.
@@ -42,7 +43,17 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark, extendable, valid, against: Against::default(), overruled: 0, undecided: 0 }
+        Pdag {
+            start,
+            to,
+            mark,
+            extendable,
+            valid,
+            against: Against::default(),
+            overruled: 0,
+            undecided: 0,
+            untested: 0,
+        }
     }
 
     /// Sets the colliders that contradict knowledge.
@@ -74,6 +85,17 @@ impl Pdag {
     /// to ask.
     pub fn undecided(&self) -> u64 {
         self.undecided
+    }
+
+    /// Sets the number of v-structures over pairs that no test separated.
+    pub(super) fn with_untested(self, untested: u64) -> Self {
+        Pdag { untested, ..self }
+    }
+
+    /// Returns the number of v-structures over pairs that are not adjacent and have no separating set, as pairs of `fixedGaps`. They are
+    /// counted only if separating sets alone decide what is a collider.
+    pub fn untested(&self) -> u64 {
+        self.untested
     }
 
     /// Returns false if "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.
