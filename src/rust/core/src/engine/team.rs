@@ -24,9 +24,6 @@ use crate::{DeviceError, Error, Result};
 /// Parts of level 0 for each machine.
 const COLUMNS_EACH: usize = 8;
 
-/// Parts of level 1 for each machine, if pairs are decided. Few, because each part may transfer all correlations.
-const PAIRS_EACH: usize = 2;
-
 /// Number of questions that are asked together.
 const QUESTIONS: usize = 1 << 14;
 
@@ -293,7 +290,8 @@ impl Pairwise for Team<'_> {
         let cost = |x: usize| (graph.degree(x) * graph.degree_above(x)) as f64 + 1.0;
         let block = |at: usize| rows.start + at * PAIR_ROWS..rows.end.min(rows.start + (at + 1) * PAIR_ROWS);
         let blocks: Vec<f64> = (0..rows.len().div_ceil(PAIR_ROWS)).map(|at| block(at).map(cost).sum()).collect();
-        let units = grouped(&blocks, PAIRS_EACH * self.left());
+        // A unit for each machine, because each may transfer all correlations.
+        let units = grouped(&blocks, self.left());
         let rows_of = |unit: usize| {
             let blocks = &units[unit].0;
             block(blocks.start).start..block(blocks.end - 1).end
