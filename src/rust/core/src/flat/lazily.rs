@@ -4,7 +4,7 @@ use super::na;
 use super::read::{Flat, Rows};
 use crate::ci::gauss::FisherZ;
 use crate::matrix::symmetrise;
-use crate::moments::{of_centred, Centred};
+use crate::moments::{of_centred, of_two, Centred};
 use crate::pool::Pool;
 use crate::Result;
 
@@ -37,12 +37,7 @@ impl Correlations<'_> {
         match *self {
             Correlations::Matrix(cells) => cells[y * p + x],
             Correlations::Triangle(cells) => cells[y * (y - 1) / 2 + x],
-            Correlations::Data(cells, n) => {
-                let column = |v: usize| &cells[v * n..][..n];
-                let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                let [x, y] = [column(x), column(y)];
-                product(x, y) / (product(x, x) * product(y, y)).sqrt()
-            }
+            Correlations::Data(cells, n) => of_two(cells, n, [x, y]),
             Correlations::None => f64::NAN,
         }
     }

@@ -126,6 +126,13 @@ pub fn centred<'w>(
     Ok(Found { summaries, rows: n, is_done })
 }
 
+/// Returns the correlation of two of these centred columns of n numbers, summed in order.
+pub fn of_two(cells: &[f64], n: usize, pair: [usize; 2]) -> f64 {
+    let [x, y] = pair.map(|v| &cells[v * n..][..n]);
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    product(x, y) / (product(x, x) * product(y, y)).sqrt()
+}
+
 /// Writes the correlations of centred columns, as [`correlation`] does.
 ///
 /// # Errors

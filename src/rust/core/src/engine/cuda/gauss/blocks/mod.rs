@@ -31,7 +31,7 @@ use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
-use crate::moments::Centred;
+use crate::moments::{of_two, Centred};
 use crate::observer::Observer;
 use crate::search::levels::Levels;
 use crate::search::{Largest, Method, Options};
@@ -78,12 +78,7 @@ fn hash(gpu: &Gpu, args: &SliceArgs) -> Result<()> {
 fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
     let r = match gauss.source {
         Source::Matrix(cells) => cells[x * gauss.p + y],
-        Source::Data(cells, n) => {
-            let column = |v: usize| &cells[v * n..][..n];
-            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-            let [x, y] = [column(x), column(y)];
-            product(x, y) / (product(x, x) * product(y, y)).sqrt()
-        }
+        Source::Data(cells, n) => of_two(cells, n, [x, y]),
     };
     gauss.test.p_of_correlation(r, 0)
 }
