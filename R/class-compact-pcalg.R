@@ -1,5 +1,7 @@
 # The error of other packages' functions, and of R's own operations, for a compact result. Without it some functions of
-# pcalg would end with an error about something else, or would continue with a wrong graph.
+# pcalg would end with an error about something else, or would continue with a wrong graph. So S4 methods for this class
+# in the generics of graph and pcalg, and S3 methods of R's operators, give one error. A hint in print() alone would not
+# stop a script that passes the object on.
 
 # Returns the number of the outermost frame that runs a function of pcalg, or NULL.
 frame_of_pcalg <- function() {

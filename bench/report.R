@@ -97,11 +97,8 @@ columns <- function(...) data.frame(..., check.names = FALSE)
 
 beside_pcalg <- function() {
   rows <- newest(results[results$peer == "pcalg" & results$device == "cpu" & results$suite %in% c("headline", "pc"), ])
-  rows <- rows[
-    !(rows$suite == "pc" &
-      rows$case %in% paste0(results$case[results$suite == "headline" & results$peer == "pcalg"], ", pc()")),
-  ]
-  rows <- rows[!rows$case %in% paste0(c("nci60", "mcc"), ", orient()"), ]
+  # Of a data set with a headline no row of an older run: the times of one data set are of one run.
+  rows <- rows[rows$suite == "headline" | !sub(",.*", "", rows$case) %in% rows$case[rows$suite == "headline"], ]
   rows <- rows[order(rows$suite, rows$case), ]
   cells <- columns(
     search = ifelse(rows$suite == "headline", paste0(rows$case, ", pc()"), rows$case),
