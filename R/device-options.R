@@ -241,7 +241,15 @@ print.pcgpu_device <- function(x, ...) {
   check_object(x)
   cat("pcgpu device:", device_name(x), "\n")
   for (name in names(x$options)) {
-    cat("  ", format(name, width = 8L), " ", format(x$options[[name]], digits = 12L), "\n", sep = "")
+    value <- x$options[[name]]
+    cat(
+      "  ",
+      format(name, width = 8L),
+      " ",
+      if (name == "memory" && is.numeric(value)) in_bytes(value) else format(value),
+      "\n",
+      sep = ""
+    )
   }
   invisible(x)
 }

@@ -171,12 +171,8 @@ print.pcgpu_details <- function(x, ...) {
   }
   if (!is.null(x$seconds)) {
     known <- x$times[!is.na(x$times$seconds), ]
-    by_level <- paste0(level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
-    say(
-      "Seconds: ",
-      format_seconds(x$seconds),
-      if (length(by_level)) paste0("; by level: ", paste(by_level, collapse = ", "))
-    )
+    by_level <- paste0("; level ", level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
+    say("Seconds: ", format_seconds(x$seconds), paste(by_level, collapse = ""))
   }
   if (!is.null(x$ended)) {
     say("Stopped by the ", x$ended, " after level ", x$level)

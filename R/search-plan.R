@@ -215,7 +215,11 @@ format_large <- function(count) {
 }
 
 format_seconds <- function(seconds) {
-  ifelse(is.na(seconds) | seconds >= 100, in_words(round(seconds)), vapply(signif(seconds, 2L), format, ""))
+  ifelse(
+    is.na(seconds) | seconds >= 100,
+    in_words(round(seconds)),
+    vapply(signif(seconds, 2L), format, "", scientific = FALSE)
+  )
 }
 
 # 12 s, 3 min, 5 h, 2 days.
