@@ -67,11 +67,9 @@ impl Ranks {
         pool: Pool,
         own: Option<Box<dyn Worker + 'a>>,
     ) -> Outcome<Box<dyn Worker + 'a>> {
-        let cluster = self.cluster(token, pool)?;
-        Ok(match own {
-            Some(own) => Box::new(cluster.with_own(own)),
-            None => Box::new(cluster),
-        })
+        let mut cluster = self.cluster(token, pool)?;
+        own.into_iter().for_each(|own| cluster.set_own(own));
+        Ok(Box::new(cluster))
     }
 }
 

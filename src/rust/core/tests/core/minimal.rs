@@ -1,5 +1,7 @@
 //! A new test and a new machine, as small as possible. They show what each needs, and that the driver asks no more of them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pcgpu_core::ci::{Batch, CiTest};
@@ -53,11 +55,15 @@ struct Minimal {
     pool: Pool,
     shard_tests: u64,
     manner: Manner,
+    /// Whether it answers a level at once, as a GPU does.
+    at_once: bool,
+    /// Number of levels that it answered.
+    levels: Arc<AtomicUsize>,
 }
 
 impl Minimal {
     fn new(manner: Manner, shard_tests: u64) -> Self {
-        Minimal { pool: Pool::new(2), shard_tests, manner }
+        Minimal { pool: Pool::new(2), shard_tests, manner, at_once: false, levels: Arc::default() }
     }
 }
 
@@ -110,7 +116,12 @@ impl Worker for Minimal {
         Ok(())
     }
 
+    fn is_gradual(&self) -> bool {
+        !self.at_once
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.levels.fetch_add(1, Ordering::Relaxed);
         let enter = |number: usize, answers: &Answers| {
             let mut page = book.open(number);
             page.enter_all(answers);
@@ -202,4 +213,21 @@ fn a_worker_that_fails_ends_the_search_and_can_be_used_again() {
     let mut wanted = vec![0.0; p * p];
     let plain = skeleton_one_by_one(&mut Three, &options, &mut wanted, &mut Unobserved).unwrap();
     compare(&(again, p_max), &(plain, wanted), "after a failure");
+}
+
+#[test]
+fn the_driver_does_little_work_itself_unless_ranks_have_gpus() {
+    let p = 11;
+    let options = Options::new(p, 0.05);
+    for at_once in [false, true] {
+        let make =
+            |run: &mut dyn FnMut(&mut dyn Worker)| run(&mut Minimal { at_once, ..Minimal::new(Manner::Orderly, 4) });
+        let own = Minimal::new(Manner::Orderly, 4);
+        let levels = own.levels.clone();
+        with_ranks(&[ranks::Manner::Sound; 2], make, |cluster| {
+            cluster.set_own(Box::new(own));
+            skeleton(cluster, &options, &mut vec![0.0; p * p], &mut Unobserved).unwrap();
+        });
+        assert_eq!(levels.load(Ordering::Relaxed) > 0, !at_once);
+    }
 }

@@ -137,13 +137,15 @@ pub struct Hello {
     pub asks_both_sides: bool,
     /// Whether the rank's worker is [`Pairwise`](crate::search::pairs::Pairwise).
     pub decides_pairs: bool,
+    /// Whether a GPU does the rank's work. The driver's threads may then be far slower.
+    pub on_gpu: bool,
 }
 
 impl Hello {
     /// Writes the handshake as a message.
     pub fn to_message(&self) -> Vec<u8> {
         let mut body = Writer::default();
-        let flags = [self.is_exact, self.asks_both_sides, self.decides_pairs].map(u64::from);
+        let flags = [self.is_exact, self.asks_both_sides, self.decides_pairs, self.on_gpu].map(u64::from);
         [self.shard_tests, self.hands as u64].iter().chain(&flags).for_each(|&number| body.small(number));
         envelope::seal(HELLO, 0, &body.0)
     }
@@ -155,8 +157,8 @@ impl Hello {
             let mut body = Reader(body);
             let (shard_tests, hands) = (body.small()?.max(1), body.small_index()?.max(1));
             let mut flag = || Some(body.small()? == 1);
-            let (is_exact, asks_both_sides, decides_pairs) = (flag()?, flag()?, flag()?);
-            body.end(Hello { shard_tests, hands, is_exact, asks_both_sides, decides_pairs })
+            let (is_exact, asks_both_sides, decides_pairs, on_gpu) = (flag()?, flag()?, flag()?, flag()?);
+            body.end(Hello { shard_tests, hands, is_exact, asks_both_sides, decides_pairs, on_gpu })
         };
         (kind == HELLO).then(read).flatten().ok_or(Refusal::Damaged)
     }
@@ -269,8 +271,14 @@ mod tests {
 
     #[test]
     fn what_is_said_comes_back() {
-        let mut hello =
-            Hello { shard_tests: 65_536, hands: 16, is_exact: true, asks_both_sides: false, decides_pairs: true };
+        let mut hello = Hello {
+            shard_tests: 65_536,
+            hands: 16,
+            is_exact: true,
+            asks_both_sides: false,
+            decides_pairs: true,
+            on_gpu: false,
+        };
         for _ in 0..2 {
             assert_eq!(Hello::of_message(&hello.to_message()).as_ref(), Ok(&hello));
             hello.decides_pairs = false;

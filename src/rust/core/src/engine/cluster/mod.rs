@@ -143,16 +143,17 @@ impl<'a> Cluster<'a> {
     }
 
     /// Adds a worker of this process on the same test, for work that takes less time than a message.
-    pub fn with_own(mut self, worker: Box<dyn Worker + 'a>) -> Self {
+    pub fn set_own(&mut self, worker: Box<dyn Worker + 'a>) {
         self.own = Some(worker);
-        self
     }
 
-    /// Returns the worker of this process if work of this cost is too little to send to ranks.
+    /// Returns the worker of this process if work of this cost is too little to send to ranks. It runs on the CPU, so it has about the
+    /// speed of a rank on the CPU: what takes a GPU 0.01 s may take it a minute.
     fn own_for(&mut self, level: Option<usize>, cost: f64) -> Option<&mut Box<dyn Worker + 'a>> {
         let seconds = |rank: usize| self.queue.seats[rank].pace.rate(level).map(|rate| cost / rate);
         let soonest = self.live().filter_map(seconds).min_by(f64::total_cmp)?;
-        self.own.as_mut().filter(|_| soonest < LITTLE)
+        let is_little = soonest < LITTLE && !self.live().any(|rank| self.ranks[rank].hello.on_gpu);
+        self.own.as_mut().filter(|_| is_little)
     }
 
     fn live(&self) -> impl Iterator<Item = usize> + '_ {

@@ -56,6 +56,8 @@ pub fn hello(worker: &mut dyn Worker) -> Vec<u8> {
         is_exact: worker.is_exact(),
         asks_both_sides: worker.asks_both_sides(),
         decides_pairs: worker.pairwise().is_some(),
+        // Only GPUs answer a level at once.
+        on_gpu: !worker.is_gradual(),
     };
     hello.to_message()
 }

@@ -8,7 +8,7 @@ use super::{Reader, Writer};
 const MAGIC: &[u8; 6] = b"pcgpu\n";
 
 /// Version of the messages. It changes whenever they do.
-const PROTOCOL: u64 = 3;
+const PROTOCOL: u64 = 4;
 
 /// Why a message is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -62,8 +62,15 @@ impl SelectionRank {
 
     /// Returns the handshake to a driver, as a message.
     pub fn hello(&self) -> Vec<u8> {
-        Hello { shard_tests: 1, hands: self.speed, is_exact: true, asks_both_sides: false, decides_pairs: false }
-            .to_message()
+        Hello {
+            shard_tests: 1,
+            hands: self.speed,
+            is_exact: true,
+            asks_both_sides: false,
+            decides_pairs: false,
+            on_gpu: false,
+        }
+        .to_message()
     }
 
     /// Answers a message. Returns `None` for one that needs no answer. Failures are reported to the driver, except those under Errors.
