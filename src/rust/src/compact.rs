@@ -175,7 +175,7 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
             );
         }
         flat.fill_p_max(cells);
-        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?)?)?;
+        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?, &Pool::none())?)?;
         Ok(p_max.into())
     })
 }

@@ -13,6 +13,7 @@ use pcgpu_core::background::Background;
 use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
@@ -299,7 +300,7 @@ pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
 /// needs no others, and these are few of the p x p.
 ///
 /// The cells are read one by one through R's own accessors. An `Robj` for each of p x p cells would take a second at p = 1,000.
-pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<SepSets> {
+pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>, pool: &Pool) -> Outcome<SepSets> {
     let refuse = |value: String| {
         Failure::Core(Error::Argument {
             argument: "skel@sepset",
@@ -314,7 +315,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
         return Err(refuse(format!("a list of {}", sepset.len())));
     }
     if let Some(flat) = altrep::flat_of(sepset.as_robj()) {
-        return Ok(flat.sepsets(&flat.graph()?)?);
+        return Ok(flat.sepsets(&flat.graph()?, pool)?);
     }
     let mut sets = SepSets::new(p, Side::Smaller);
     let mut set = Vec::new();

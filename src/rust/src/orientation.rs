@@ -198,8 +198,8 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let options = orientation(&input::list(&orient, "orient")?, p)?;
         // The other rules change separating sets, and return all of them.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
-        let mut sepsets = input::sepsets(&skeleton.list("sepset")?, p, needed)?;
         let call = Call::new(&engine, &callbacks, token)?;
+        let mut sepsets = input::sepsets(&skeleton.list("sepset")?, p, needed, &call.machine.pool)?;
         let test = Test::optional(&test, &call.machine.pool)?;
         let alpha = input::number(&alpha, "alpha")?;
         let asked = (test.as_ref(), alpha, u64::MAX);
@@ -225,7 +225,7 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let test = Test::optional(&test, &call.machine.pool)?;
         let graph = skeleton.graph()?;
         let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
-        let mut sepsets = skeleton.sepsets(&graph)?;
+        let mut sepsets = skeleton.sepsets(&graph, &call.machine.pool)?;
         let alpha = input::number(&alpha, "alpha")?;
         let asked = (test.as_ref(), alpha, u64::MAX);
         let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;

@@ -350,7 +350,7 @@ fn rust_pdsep(test: Robj, options: Robj, skeleton: Robj, asked: Robj, engine: Ro
         let options = input::options(&input::list(&options, "options")?)?;
         let p = options.p;
         let graph = input::graph(&skeleton.list("edges")?, p)?;
-        let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None)?;
+        let sepsets = input::sepsets(&skeleton.list("sepset")?, p, None, &machine.pool)?;
         let mut p_max = output::matrix(token, p, p, Use::Square)?;
         let cells = output::cells(&mut p_max)?;
         let known = skeleton.field("pMax")?;
@@ -407,7 +407,7 @@ fn rust_orient_pag(amat: Robj, p: Robj, sepset: Robj, asked: Robj, engine: Robj,
         options.pool = call.machine.pool.clone();
         options.colliders = asked.flag("colliders")?;
         options.unclear = unclear(&asked, p)?;
-        let sepsets = input::sepsets(&sepset, p, None)?;
+        let sepsets = input::sepsets(&sepset, p, None, &call.machine.pool)?;
         let pag = pag::orient_marked(pag_of(&amat, p)?, &sepsets, &options)?;
         Ok(output::named(marks(token, &pag)?))
     })

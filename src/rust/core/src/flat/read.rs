@@ -1,7 +1,11 @@
 //! A flat result that its caller passes back.
 
-use super::{marks, na, CONFLICT, UNDIRECTED};
-use crate::graph::{Adjacency, SepSets, Side};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{counted, marks, na, parts, starts, CONFLICT, UNDIRECTED};
+use crate::graph::{Adjacency, SepSetLog, SepSets, Separations, Side, Singles};
 use crate::memory::{self, Use};
 use crate::orient::Pdag;
 use crate::planes::{self, Doubles};
@@ -75,12 +79,21 @@ impl<'a> Rows<'a> {
         fits.then_some(Rows { start, to, p: values })
     }
 
-    /// Iterates over the entries (number, x, y).
-    fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    /// Iterates over the entries (number, x, y) of these rows.
+    fn entries_of(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let Rows { start, to, .. } = *self;
         let row =
             move |x: usize| (start[x] as usize..start[x + 1] as usize).map(move |at| (at, x, to[at] as usize - 1));
-        (0..start.len() - 1).flat_map(row)
+        rows.flat_map(row)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        self.entries_of(0..self.start.len() - 1)
+    }
+
+    /// Divides the rows among the pool's threads.
+    fn parts(&self, pool: &Pool) -> Vec<Range<usize>> {
+        parts(pool, &self.start.iter().map(|&start| start as u64).collect::<Vec<u64>>())
     }
 }
 
@@ -137,36 +150,54 @@ impl<'a> Flat<'a> {
         Ok(graph)
     }
 
-    /// Returns the separating sets.
+    /// Returns the separating sets, read by the pool's threads.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub fn sepsets(&self, graph: &Adjacency) -> Result<SepSets> {
-        let Flat { ends, members, .. } = *self;
-        memory::room(Adjacency::bytes(self.p) + 24 * self.p + 32 * self.codes.len() + 4 * members.len(), Use::Sets)?;
-        let mut others = graph.clone();
-        for rows in [&self.gaps, &self.sets] {
-            rows.entries().for_each(|(_, x, y)| others.insert(x, y));
+    pub fn sepsets(&self, graph: &Adjacency, pool: &Pool) -> Result<SepSets> {
+        let Flat { p, ends, members, ref codes, ref sets, .. } = *self;
+        memory::room(Adjacency::bytes(p) + 24 * p + 32 * codes.len() + 4 * members.len(), Use::Sets)?;
+        let (bits, words) = (graph.words().iter().copied().map(AtomicU64::new).collect::<Vec<_>>(), p.div_ceil(64));
+        let insert = |x: usize, y: usize| bits[x * words + y / 64].fetch_or(1 << (y % 64), Ordering::Relaxed);
+        for rows in [&self.gaps, sets] {
+            pool.each_of(rows.parts(pool), |_, part| {
+                rows.entries_of(part).for_each(|(_, x, y)| {
+                    insert(x, y);
+                    insert(y, x);
+                });
+            });
         }
         // All other pairs were separated by the empty set.
-        let side = if self.fast { Side::Larger } else { Side::Smaller };
-        let mut sets = SepSets::of_empty(others.complement(&Pool::none()), side);
-        let mut found = Vec::new();
-        for (at, x, y) in self.sets.entries() {
-            found.clear();
-            match self.codes[at] as usize {
-                0 => {}
-                only if only <= self.p => found.push(only as u32 - 1),
-                code => {
-                    let large = code - self.p;
-                    let range = ends[large - 1] as usize..ends[large] as usize;
-                    found.extend(members[range].iter().map(|&v| v as u32 - 1));
-                }
-            }
-            sets.insert(x, y, &found);
+        let others = Adjacency::from_rows(p, bits.into_iter().map(AtomicU64::into_inner).collect());
+        let is_single = |code: u32| (1..=p).contains(&(code as usize));
+        let count = |x: usize| sets.entries_of(x..x + 1).filter(|&(at, ..)| is_single(codes[at])).count() as u64;
+        let starts = starts(counted(pool, p, count).into_iter());
+        let mut records = memory::zeros(starts[p] as usize, Use::Sets)?;
+        let mut rest = &mut records[..];
+        let mut shares = Vec::new();
+        for part in sets.parts(pool) {
+            let (share, later) = rest.split_at_mut((starts[part.end] - starts[part.start]) as usize);
+            shares.push((part, share));
+            rest = later;
         }
-        memory::check()?;
-        Ok(sets)
+        pool.each_of(shares, |_, (part, share): (Range<usize>, &mut [[u32; 2]])| {
+            let singles = sets.entries_of(part).filter(|&(at, ..)| is_single(codes[at]));
+            share.iter_mut().zip(singles).for_each(|(record, (at, _, y))| *record = [y as u32, codes[at] - 1]);
+        });
+        let mut larger = BTreeMap::new();
+        for (at, x, y) in sets.entries().filter(|&(at, ..)| !is_single(codes[at])) {
+            let set: Vec<u32> = match (codes[at] as usize).checked_sub(p) {
+                None => Vec::new(),
+                Some(large) => {
+                    members[ends[large - 1] as usize..ends[large] as usize].iter().map(|&v| v as u32 - 1).collect()
+                }
+            };
+            let of_size = larger.entry(set.len()).or_insert_with(|| Separations::of_size(set.len()));
+            of_size.push(x as u32, y as u32, &set);
+        }
+        let side = if self.fast { Side::Larger } else { Side::Smaller };
+        let singles = if records.is_empty() { Singles::default() } else { Singles { starts, records } };
+        SepSetLog::of_parts(others.complement(pool), side, singles, larger.into_values().collect()).finish(pool)
     }
 
     /// Returns the p-value of a pair that level 0 left and a later level separated; `None` for other pairs.

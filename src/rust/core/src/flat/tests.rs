@@ -135,7 +135,7 @@ fn sets_are_read_back_and_broken_arrays_are_refused() {
                 gaps: Entries { start: &gap_start, to: &gaps, p: &none[..8 * gaps.len()] },
             })?;
             assert!(flat.graph().is_ok_and(|read| read.to_lists() == graph.to_lists()));
-            assert_eq!(all(&flat.sepsets(&graph).unwrap()), all(&sepsets), "p = {p}");
+            assert_eq!(all(&flat.sepsets(&graph, &Pool::new(3)).unwrap()), all(&sepsets), "p = {p}");
             for (x, y, set) in all(&sepsets).into_iter().filter(|(_, _, set)| set.as_ref().is_some_and(|s| s.len() > 1))
             {
                 let value = flat.removed(x, y).unwrap();

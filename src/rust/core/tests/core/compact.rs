@@ -52,7 +52,7 @@ fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): 
     let flat = flat.unwrap();
     let graph = flat.graph().unwrap();
     assert_eq!(graph, found.graph, "{label}: graph");
-    let sepsets = flat.sepsets(&graph).unwrap();
+    let sepsets = flat.sepsets(&graph, &Pool::new(3)).unwrap();
     let mut cells = vec![flat::na(); p * p];
     flat.fill_p_max(&mut cells);
     for x in 0..p {
