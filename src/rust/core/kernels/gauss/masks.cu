@@ -1,14 +1,14 @@
 // Level 1 of rows with many neighbours. It goes through all variables in order, with the neighbours as a mask, so that nothing is gathered.
-// Single precision comes first (single.cuh).
+// Half precision comes first (halves.cuh), then single precision (single.cuh).
 //
 // `mask_tiles` decides first sides, x < y, by neighbours of x, and finds where |r| may be smallest among the neighbours of either. A block
 // keeps the correlations of MASK_COLUMNS variables y with MASK_DEPTH variables z in shared memory. A warp keeps those of a row x with the
 // same z in registers, and runs through the row's undecided pairs. `mask_rest` takes the pairs that no neighbour of x separates. It finds
 // the smallest |r| in double precision, and walks over all z if more must be known.
-#include "gauss/single.cuh"
+#include "gauss/halves.cuh"
 
 constexpr u32 MASK_COLUMNS = 32;     // host: columns of a block of mask_tiles
-constexpr u32 MASK_DEPTH = 256;
+constexpr u32 MASK_DEPTH = EIGHT * WARP;
 constexpr u32 MASK_THREADS = 256;    // host: threads of a block of mask_tiles
 constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run side by side, as they read the same columns
 
@@ -38,8 +38,9 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
 // A tile of pairs in shared memory.
 constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 4);    // host: bytes of a block's tile
 struct Tile {
-    float of_y[MASK_COLUMNS][MASK_DEPTH];
-    float xy[MASK_ROWS][MASK_COLUMNS];
+    uint4 s[MASK_COLUMNS][WARP];              // by column and lane: the numbers of `Eight`
+    uint4 k[MASK_COLUMNS][WARP];
+    u32 screen[MASK_ROWS][MASK_COLUMNS];      // by pair: screen_of() `low`
     float low[MASK_ROWS][MASK_COLUMNS];       // by pair: a value above it is not the smallest r², nor does it separate
     float second[MASK_ROWS][MASK_COLUMNS];    // the smallest r² among z other than those of `depth`; infinity: none
     u16 depth[MASK_ROWS][MASK_COLUMNS];       // by pair: which MASK_DEPTH variables have the smallest r²; NO_DEPTH: not known yet
@@ -101,21 +102,6 @@ extern "C" __global__ void mask_begin(const __grid_constant__ Args a) {
     }
 }
 
-// Returns which of this lane's eight variables, out of the MASK_DEPTH from z0 on, are neighbours of x. Bit k is z0 + 4 lane + k; from k = 4
-// on, MASK_DEPTH / 2 - 4 further.
-__device__ __forceinline__ u32 mask_of(const Args& a, u32 x, u32 z0) {
-    u32 lane = lane_id(), w = (z0 >> 5) + lane / 8, further = w + MASK_DEPTH / 64;
-    const u32* row = a.graph + x * a.words;
-    u32 low = w < a.words ? row[w] : 0, high = further < a.words ? row[further] : 0;
-    return (low >> (4 * (lane % 8)) & 15) | (high >> (4 * (lane % 8)) & 15) << 4;
-}
-
-// Returns the bit of v among this lane's eight variables; see mask_of().
-__device__ __forceinline__ u32 own_bit(u32 v, u32 z0) {
-    u32 at = v - z0, in_half = at % (MASK_DEPTH / 2);
-    return at < MASK_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (MASK_DEPTH / 2) * 4 + in_half % 4) : 0;
-}
-
 // Tests a pair of a tile which, by single precision, a z in these 32-bit words may separate. Returns the first z that does, or KEPT, and
 // adds to the counts of `f`.
 __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 words, u32 before, Found& f) {
@@ -148,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
     // The tile lies behind three numbers a warp, which take a multiple of 16 bytes.
     Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
     u32 lane = lane_id(), warp = threadIdx.x / WARP;
-    constexpr u32 WARPS = MASK_THREADS / WARP, EACH = MASK_DEPTH / WARP;
+    constexpr u32 WARPS = MASK_THREADS / WARP;
     u32 p = (u32)a.p;
     u64 block = a.first_row / MASK_ROWS + (u64)blockIdx.y * MASK_GROUP + blockIdx.x % MASK_GROUP;
     u32 x0 = (u32)block * MASK_ROWS, y0 = blockIdx.x / MASK_GROUP * MASK_COLUMNS;
@@ -172,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             if (pair && !tested) *verdict = UNTESTED;
             open = __ballot_sync(FULL, tested);
             if (open && d > 2) t.go_on = 1;
-            t.xy[i][lane] = tested ? (float)correlation(a, x, y) : 0.0f;
+            t.screen[i][lane] = tested ? screen_of((float)correlation(a, x, y), t.low[i][lane]) : 0;
             t.second[i][lane] = 1e30f;
             t.depth[i][lane] = NO_DEPTH;
         }
@@ -204,11 +190,9 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
         if (t.left <= (z0 ? MASK_FEW : 0)) break;
         for (u32 j = warp; j < MASK_COLUMNS; j += WARPS) {
             if (!(t.columns >> j & 1)) continue;
-            u32 y = y0 + j;
-            for (u32 k = lane; k < MASK_DEPTH; k += WARP) {
-                u32 z = z0 + k;
-                t.of_y[j][k] = z < p && z != y ? coarse(correlation(a, z, y)) : 0.0f;
-            }
+            const Eight of_y = eight_of(a, y0 + j, z0);
+            t.s[j][lane] = of_y.s;
+            t.k[j][lane] = of_y.k;
         }
         __syncthreads();
         // Rows have different numbers of pairs: a warp takes the next row that no other warp has.
@@ -218,56 +202,37 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             if (i >= MASK_ROWS) break;
             u32 open = t.open[i], x = x0 + i, before = t.before[i];
             if (!open) continue;
-            // A lane has z0 + 4 lane + 0 .. 3, and the four that are MASK_DEPTH / 2 further on; a set of them is 8 bits.
-            float of_x[EACH], left_x[EACH];
-            const u32 members = mask_of(a, x, z0);
-#pragma unroll
-            for (u32 k = 0; k < EACH; k++) {
-                u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
-                of_x[k] = z < p ? coarse(correlation(a, z, x)) : 0.0f;
-                left_x[k] = fmaf(-of_x[k], of_x[k], 1.0f);
-            }
-            u32 count = warp_sum(__popc(members));
+            const u32 w = (z0 >> 5) + lane, count = warp_sum(lane < EIGHT && w < a.words ? __popc(a.graph[x * a.words + w]) : 0);
+            const Eight of_x = eight_of(a, x, z0);
             __syncwarp();
             if (lane == 0) t.before[i] = before + count;
-            for (u32 rest = open; rest; rest &= rest - 1) {
-                u32 j = __ffs(rest) - 1;
-                float xy = t.xy[i][j], low = t.low[i][j];
-                bool any = false;
-#pragma unroll
-                for (u32 half = 0; half < 2; half++) {
-                    float4 w = *(const float4*)&t.of_y[j][half * (MASK_DEPTH / 2) + 4 * lane];
-                    any |= is_low(xy, of_x[4 * half], low * left_x[4 * half], w.x);
-                    any |= is_low(xy, of_x[4 * half + 1], low * left_x[4 * half + 1], w.y);
-                    any |= is_low(xy, of_x[4 * half + 2], low * left_x[4 * half + 2], w.z);
-                    any |= is_low(xy, of_x[4 * half + 3], low * left_x[4 * half + 3], w.w);
-                }
-                if (!__any_sync(FULL, any)) continue;
+            for (u32 rest = open, j; rest; rest ^= 1u << j) {
+                j = 31 - __clz(rest);
+                const Left left = left_of(t.screen[i][j], of_x, {t.s[j][lane], t.k[j][lane]});
+                if (!__any_sync(FULL, left.any_low())) continue;
 
-                // Neighbours alone: which of them may separate, and which has the smallest r².
-                u32 y = y0 + j, of_other = mask_of(a, y, z0) & ~own_bit(x, z0), asked = (members & ~own_bit(y, z0)) | of_other;
-                const float* of_y = &t.of_y[j][4 * lane];
-                auto terms = [&](u32 k, float& square, float& product) {
-                    float w = of_y[(k / 4) * (MASK_DEPTH / 2) + k % 4], covariance = fmaf(-of_x[k], w, xy);
-                    square = covariance * covariance;
-                    product = left_x[k] * fmaf(-w, w, 1.0f);
-                };
-                u32 may = 0;
-#pragma unroll
-                for (u32 k = 0; k < EACH; k++) {
-                    float square, product;
-                    terms(k, square, product);
-                    may |= (u32)!(square > limit * product) << k;
+                // Of these z, neighbours alone: which of them may separate, and which has the smallest r².
+                const u32 y = y0 + j;
+                const float xy = (float)correlation(a, x, y), low = t.low[i][j];
+                float q = 1e30f;
+                u32 words = 0;
+                bool unknown = false;
+                for (u32 lows = left.lows(); lows; lows &= lows - 1) {
+                    const u32 word = (z0 >> 5) + __ffs(lows) - 1, z = WARP * word + lane;
+                    if (z >= p || z == x || z == y) continue;
+                    const bool is_first = a.graph[x * a.words + word] >> lane & 1;
+                    if (!is_first && !(a.graph[y * a.words + word] >> lane & 1)) continue;
+                    const float u = coarse(correlation(a, z, x)), v = coarse(correlation(a, z, y)), covariance = fmaf(-u, v, xy);
+                    const float square = covariance * covariance, product = fmaf(-u, u, 1.0f) * fmaf(-v, v, 1.0f);
+                    const float ratio = square / product;
+                    const bool may = !(square > limit * product);
+                    q = fminf(q, ratio);
+                    unknown |= isnan(ratio) || (may && !is_first);
+                    if (may && is_first) words |= lows & -lows;
                 }
-                may &= asked;
-                bool unknown = (may & of_other & ~members) != 0;
-                if (__any_sync(FULL, may & members)) {
-                    u32 words = 0;
-                    for (u32 half = 0; half < 2; half++) {
-                        u32 lows = __ballot_sync(FULL, (may & members) >> (4 * half) & 15);
-                        // Eight lanes share a word of the graph.
-                        for (u32 w = 0; w < 4; w++) words |= (u32)((lows >> (8 * w) & 0xff) != 0) << (4 * half + w);
-                    }
+                __syncwarp();
+                if (__any_sync(FULL, words)) {
+                    words = warp_join(words, [](u32 s, u32 t) { return s | t; });
                     Found f{1.0, 0.0, FULL, 2.0, 0, 0};
                     u32 found = look(a, x, y, z0, words, before, f);
                     exact_tests += f.exact_tests;
@@ -284,15 +249,6 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
                         continue;
                     }
                 }
-                float q = 1e30f;
-#pragma unroll
-                for (u32 k = 0; k < EACH; k++) {
-                    float square, product;
-                    terms(k, square, product);
-                    float ratio = asked >> k & 1 ? square / product : 1e30f;
-                    unknown |= isnan(ratio);
-                    q = fminf(q, ratio);
-                }
                 bool is_whole = __any_sync(FULL, unknown);
                 q = warp_join(q, [](float s, float t) { return fminf(s, t); });
                 if (lane == 0) {
@@ -300,6 +256,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
                     if (covering_q < low) {
                         if (t.depth[i][j] != NO_DEPTH) t.second[i][j] = fminf(t.second[i][j], covered_twice(low));
                         t.low[i][j] = covering_q;
+                        t.screen[i][j] = screen_of(xy, covering_q);
                         t.depth[i][j] = (u16)(z0 / MASK_DEPTH);
                     } else {
                         t.second[i][j] = fminf(t.second[i][j], q);

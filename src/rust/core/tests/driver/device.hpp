@@ -70,6 +70,16 @@ template <class T> T changed(T* at, T change(T, T), T by) {
 
 template <class T> struct Same { typedef T type; };
 
+// Two numbers in half precision, in 32 bits: see kernels/gauss/halves.cuh.
+inline unsigned halves(float first, float second) {
+    return bits((_Float16)first) | (unsigned)bits((_Float16)second) << 16;
+}
+inline unsigned minus_halves(unsigned c, unsigned a, unsigned b) {
+    auto half = [](unsigned both, int shift) { return (double)value_of<_Float16>(both >> shift & 0xffff); };
+    auto left = [&](int shift) { return (unsigned)bits((_Float16)std::fma(-half(a, shift), half(b, shift), half(c, shift))) << shift; };
+    return left(0) | left(16);
+}
+
 }  // namespace emulated
 
 #define threadIdx emulated::thread_index
@@ -135,6 +145,12 @@ template <class T> T atomicCAS(T* at, typename emulated::Same<T>::type expected,
     return known;
 }
 
+inline unsigned __byte_perm(unsigned low, unsigned high, unsigned places) {
+    uint64_t bytes = (uint64_t)high << 32 | low;
+    unsigned all = 0;
+    for (int k = 0; k < 4; k++) all |= (unsigned)(bytes >> 8 * (places >> 4 * k & 7) & 0xff) << 8 * k;
+    return all;
+}
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
