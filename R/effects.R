@@ -8,8 +8,8 @@
 #'
 #' The effect of x on y is the change in the mean of y if x is set to a value one unit larger. This assumes that
 #' variables depend linearly on each other, that their errors are Gaussian and independent (no hidden common causes),
-#' and that the graph is right. If S are the parents of x, the effect is the coefficient of x in the regression of y on
-#' x and S, and 0 if y is in S.
+#' and that the graph is right. Let S be the parents of x. The effect is the coefficient of x in the regression of y on
+#' x and S. If y is in S, it is 0.
 #'
 #' # Methods
 #'
@@ -26,8 +26,8 @@
 #' than 2^20 sets for one x, or 2^22 for all, are an error (complete graphs: up to p = 21 for one x, p = 18 for all).
 #' `"optimal"` needs a search of the graph for each set and each y, `"local"` one regression for each set.
 #'
-#' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them while the others are held fixed
-#' (Nandy, Maathuis and Richardson 2017). It is computed in one of these ways:
+#' With `joint = TRUE` all of `x` are set at once, and each effect is the effect of one variable while the others are
+#' held fixed (Nandy, Maathuis and Richardson 2017). It is computed in one of these ways:
 #' - by recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of
 #'   parents;
 #' - with `method = "optimal"`, by joint adjustment sets, which may not exist (`NA`).

@@ -39,7 +39,7 @@
 #'   of the graphs are only numbers.
 #' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot
 #'   distinguish equivalent DAGs. A DAG is a graph whose edges are all directed, without a cycle; other graphs are
-#'   compared as they are. If `FALSE`, all graphs are. Ignored for PAGs.
+#'   compared as they are. If `FALSE`, all graphs are compared as they are. The argument is ignored for PAGs.
 #' @return A data frame of class `pcgpu_comparison` with one row for each estimate and the columns
 #'   - `graph`, its name; `edges` and `true_edges`;
 #'   - `adj_tp`, `adj_fp`, `adj_fn`, `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`;

@@ -124,8 +124,8 @@ as_tbl_graph.pcgpu_stability <- as_tbl_graph.pcCompact
 #' Returns a graph of class `bn` for bnlearn's scores, fits and plots. It is made by bnlearn's own functions
 #' `empty.graph()` and `arcs<-`. An undirected edge stays undirected in bnlearn.
 #'
-#' @param x As in [as_igraph()], except results of [fci()] and its relatives, because bnlearn cannot represent hidden
-#'   common causes.
+#' @param x A result or graph of any kind that [as_igraph()] accepts, except results of [fci()] and its relatives,
+#'   because bnlearn cannot represent hidden common causes.
 #' @param conflicts What to do with edges in conflict (`<->`, with `solve.confl = TRUE` only), because bnlearn has no
 #'   edges with two heads: `"error"`, `"undirected"` to make them undirected, or `"drop"` to leave them out.
 #' @param check If `TRUE`, bnlearn refuses directed cycles, which a graph that is not a valid CPDAG may contain.
@@ -185,7 +185,7 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
 #' Returns the graph in the language of DAGitty, for the R package, for <https://dagitty.net>, or for ggdag. dagitty's
 #' functions for adjustment sets and implied independences accept it.
 #'
-#' @param x As in [as_igraph()].
+#' @param x A result or graph of any kind that [as_igraph()] accepts.
 #' @param text If `TRUE`, returns only the text, which does not need the package dagitty.
 #' @return An object of class `dagitty` of the package dagitty, or one string. The string contains `"pdag {"`, one line
 #'   for each variable, one line for each edge (`->`, `--`, or `<->` for a conflict), and `"}"`. It begins with `"dag
@@ -254,7 +254,7 @@ dagitty_names <- function(labels) {
 #' and `<->`, and for PAGs `o->`, `o-o` and `--o` (our `o--`, from its other end). The name is not `as_caugi()`, because
 #' caugi has a function of that name.
 #'
-#' @param x As in [as_igraph()].
+#' @param x A result or graph of any kind that [as_igraph()] accepts.
 #' @param class Graph class that is passed to caugi, which checks the graph against it, such as `"PDAG"`, `"DAG"` or
 #'   `"UNKNOWN"`. `NULL` means
 #'   - `"DAG"` for a graph of [random_dag()];

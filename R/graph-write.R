@@ -23,8 +23,8 @@
 #' `"---"`. DOT draws the circles as `odot`, CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`)
 #' have `directed = "false"`.
 #'
-#' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also
-#'   contains the strengths.
+#' @param x A result or graph of any kind that [as_igraph()] accepts. For a result of [stability()], or the graph of
+#'   [averaged_cpdag()], the file also contains the strengths.
 #' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
 #' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a
 #'   column, its row names do. Numbers, whole numbers, logical values and text (factors) become attributes of nodes.

@@ -39,8 +39,8 @@
 #' well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too
 #' few observations to test.
 #'
-#' The data that the graph was learnt from make it look better than it is, because the search has tested some of these
-#' independences and kept those that passed. Learn the graph on some rows, and check it on others.
+#' The learning data flatter the graph, because the search tested some of these independences and kept those that
+#' passed. Learn the graph on some rows, and check it on others.
 #'
 #' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] accepts.
 #' @param data The data with observations in rows: a matrix, a data frame, or anything else that [pc()] accepts instead

@@ -20,17 +20,17 @@
 #' level. The file is always replaced as a whole, so a valid one exists at any time. A process that is killed loses only
 #' the work done since the last save. Repeating the call resumes the search, with a message of class
 #' `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the
-#' levels that have begun. The answer is that of an uninterrupted search, on the same device to the last bit. A file
-#' from other data, other arguments or another version of pcgpu, or a damaged file, is refused with an error of class
-#' `pcgpu_error_checkpoint` that says what differs.
+#' levels that have begun. The answer is that of an uninterrupted search, on the same device to the last bit. A file is
+#' refused if it is damaged or comes from other data, arguments or version of pcgpu. The error's class is
+#' `pcgpu_error_checkpoint`, and its message says what differs.
 #'
 #' The file is removed as the last step of the call, after all warnings and messages. If the call ends before that, the
 #' file stays, and repeating the call reads the finished search from it. That happens, for example, if `options(warn =
 #' 2)` turns a warning into an error.
 #'
-#' Tests after the search are saved in a second file, whose name ends in `.later`, and are not repeated either. These
-#' are the tests of `conservative` and `maj.rule`, and those of [rfci()] and [fciPlus()]. The possible-d-sep phase of
-#' [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
+#' The tests of `conservative` and `maj.rule` are saved in a second file, whose name ends in `.later`, and so are the
+#' tests of [rfci()] and [fciPlus()]. These tests come after the search, and are not repeated either. The possible-d-sep
+#' phase of [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
 #'
 #' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's
 #' state. A process killed while it writes leaves a second file, whose name ends in `.part`. It is removed together with
@@ -52,9 +52,9 @@
 #' Data that R cannot read, such as those behind an external pointer, are refused before the search begins, with an
 #' error of class `pcgpu_error_checkpoint`.
 #'
-#' A test that draws random numbers continues with those of the new session. A `pcAlgo` result is saved with a p-value
-#' for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With `verbose`
-#' and a native test, only the levels are printed.
+#' A test that draws random numbers continues with the random numbers of the new session. A `pcAlgo` result is saved
+#' with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0.
+#' With `verbose` and a native test, only the levels are printed.
 #'
 #' With `time_limit` the result is that of the last completed level. Graph, separating sets, p-values and counts are
 #' those of the same call with `m.max` set to that level, and `pc()` orients that graph. A warning of class
@@ -112,10 +112,10 @@
 #' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object
 #' first finish their current piece, which takes some tenths of a second unless single tests take longer. A worker that
 #' is in the middle of a message is cut off at once. The call waits for the others, at most a minute or until Ctrl-C is
-#' pressed again. A worker that is still busy then, or some seconds after a call that finished without it, would send
-#' its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that
-#' worker is an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: do
-#' not use such a cluster until the worker is done.
+#' pressed again. Some workers are still busy then, or some seconds after a call that finished without them. Such a
+#' worker would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so
+#' that using that worker is an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection
+#' to close: do not use such a cluster until the worker is done.
 #'
 #' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`, mirai's) are started once per search. They
 #' communicate through files, without open ports, in a temporary folder inside `options(pcgpu.cluster_folder = )`, by
@@ -184,9 +184,9 @@
 #'   `"compact"`, [pcCompact][pcCompact-class], which stores only what was found; or `"auto"` (the default): `"pcAlgo"`
 #'   for up to 20,000 variables and `"compact"` for more, on any machine. If there is not enough memory for a `pcAlgo`,
 #'   the call ends with an error of class `pcgpu_error_memory`.
-#' @param checkpoint `NULL`, or the name of a file that stores the state of the search, so that repeating the call
-#'   resumes it after a crash, a reboot or Ctrl-C. Or `list(file = , every = )`, where `every` is the number of seconds
-#'   between saves within a level (default 120). See *Long searches*.
+#' @param checkpoint `NULL`, or the name of a file that stores the state. Repeating the call then resumes the search
+#'   after a crash or Ctrl-C. Or `list(file = , every = )`, where `every` is the number of seconds between saves within
+#'   a level (default 120). See *Long searches*.
 #' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See
 #'   *Long searches*; [plan_search()] estimates the time beforehand.
 #' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not

@@ -1,7 +1,7 @@
 # Stores details for which pcalg's class has no slot in an attribute of the call in the slot `call`. The slots stay
 # pcalg's, and all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call
-# as text, ignore the attribute. Nothing in it that identical() sees depends on the number of threads or, unless several
-# machines work together, on the clock, so two runs of one call are identical(). `times`: from search_clock().
+# as text, ignore the attribute. Two runs of one call are identical(). An exception is the work of several machines,
+# which depends on the clock. `times`: from search_clock().
 with_details <- function(
   call,
   device,

@@ -22,8 +22,8 @@
 #'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean position
 #'     among the selected;
 #'   - `"mean-rank"`: by its mean position in all samples, which is k + 1 in samples that do not select it.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
-#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.

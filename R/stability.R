@@ -60,8 +60,8 @@
 #' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the data: the
 #'   result of `suff_gauss(keep = "data")`, [suff_discrete()] or [suff_knn()], or a list for an R function of your own.
-#'   In such a list, all matrices and data frames with a common number of rows are taken as the data, and so is `n` if
-#'   it is that number.
+#'   In such a list, all matrices and data frames with a common number of rows are taken as the data. `n` is taken, too,
+#'   if it is that number.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
 #' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
 #'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
@@ -70,8 +70,8 @@
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
 #'   for subsamples.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
-#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
 #'   expected number of false edges. Not both; [averaged_cpdag()] can apply others later. If no threshold has such a
 #'   bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the reason.

@@ -63,8 +63,8 @@
 #' @param estimator The estimator of the conditional mutual information, see [mixedCItest()]. `"auto"` depends on the
 #'   test: `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
 #' @param transform The transformation of continuous columns, see below.
-#' @param seed A whole number from 0 to 2147483647 that determines the permutations, or `NULL` to draw one from R's
-#'   random numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
 #' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test early. A test ends as
 #'   soon as the probability that all permutations would lead to a different decision at this `alpha` is at most `error`

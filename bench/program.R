@@ -192,7 +192,7 @@ seconds_of <- function(call, calls = 1L) {
   list(seconds = as.double(Sys.time() - start, units = "secs") / calls, value = value)
 }
 
-# How many calls take a tenth of a second, when one takes so many seconds: what is timed together.
+# Returns the number of calls that take 0.1 s in total.
 calls_together <- function(seconds) as.integer(max(1, min(1000, ceiling(0.1 / max(seconds, 1e-6)))))
 
 # Seconds a call of the repeats, after a first one, and the last value. Stops once `enough` seconds are spent. A first

@@ -408,7 +408,7 @@ page <- function() {
     "`bench/report.R` writes this page and its pictures from `results.csv`, `recovered.csv` and `gpu-runs.csv`. Each table has the newest row of each case. The files have all rows, with",
     "repeats, threads and versions; their history and the notebook of November 2026 are in git.",
     "",
-    "**How to read.** Seconds; \"a / b\" is least / median. `times`: the other's time over ours. All times of a row are of one machine and one run. Peers use one thread unless",
+    "**How to read.** Times are in seconds. \"a / b\" means least / median. `times` is the peer's time divided by ours. All times of a row are of one machine and one run. Peers use one thread unless",
     "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields.",
     "",
     "**How to repeat.** Each table names its command, for the root of the repository after `tools/install-package` and `export R_LIBS=.Rlib`. `--csv=FILE` appends the rows to a file in the format of `results.csv`. Real data are not in the repository:",

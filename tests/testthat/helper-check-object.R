@@ -152,7 +152,7 @@ objects_in_use <- function() {
 
 as_igraph_or_not <- function(o) if (requireNamespace("igraph", quietly = TRUE)) as_igraph(o)
 
-# What a part is replaced by.
+# Returns the values that replace a part.
 edits_of_part <- function(value) {
   longer <- tryCatch(if (is.atomic(value) || is.list(value)) c(value, value, value), error = function(e) NULL)
   shorter <- tryCatch(

@@ -56,7 +56,7 @@ test_that("the true graph passes, and a graph without some of its edges does not
   expect_lt(check(more, x, gaussCItest, seed = 1)$summary$below[2], 0.5)
   some <- check(dag, x, gaussCItest, tests = 50, seed = 1)
   expect_identical(some$summary$tests, c(50L, 50L))
-  expect_output(print(some), "on 10 random samples of 50 % of the rows")
+  expect_output(print(some), "On 10 random samples of 50 % of the rows")
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
   grDevices::pdf(file)
@@ -193,7 +193,7 @@ test_that("arrows on cycles count as undirected", {
   expect_true(any(asked$given == "d" & asked$implied == "independence" & (asked$x == "e" | asked$y == "e")))
 })
 
-test_that("what a sample of rows is too small for is told of the data", {
+test_that("a sample that is too small gives an error about the data", {
   dag <- random_dag(5, 2, seed = 1)
   x <- random_data(dag, 60, seed = 1)
   error <- expect_error(

@@ -3,7 +3,7 @@ attaching <- function(code) {
   in_new_session(c("options(width = 200)", code), .libPaths())
 }
 
-test_that("whoever attaches igraph after pcgpu is told once that edges() is igraph's", {
+test_that("attaching igraph after pcgpu gives one message about edges()", {
   skip_if_not_installed("igraph")
   said <- attaching(c("library(pcgpu)", "library(igraph)", "detach('package:igraph')", "library(igraph)"))
   expect_identical(sum(said == "igraph now masks edges() of pcgpu: edge_table() returns the table of edges."), 1L)
