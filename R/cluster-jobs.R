@@ -79,7 +79,7 @@ job_look <- 2
 job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
-  told <- 0
+  reported <- 0
   names <- character()
   ranks <- integer()
   mail <- NULL
@@ -88,8 +88,8 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   # Jobs end by themselves without a sign of the driver.
   say_alive <- function() {
     now <- as.double(Sys.time())
-    if (now - told > 5) {
-      told <<- now
+    if (now - reported > 5) {
+      reported <<- now
       put(now, file.path(folder, "alive"))
       return(TRUE)
     }

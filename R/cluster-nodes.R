@@ -259,12 +259,12 @@ node_workers <- function(cluster, own = FALSE) {
       }
       began <- now()
       patience <- if (finished) min(most_grace, max(grace, 2 * owed$slowest())) else most_grace
-      told <- pressed <- FALSE
+      reported <- pressed <- FALSE
       tryCatch(
         while (length(late()) && now() - began < patience) {
           arrived(0.1)
-          if (!told && now() - began > 2 && length(late())) {
-            told <- TRUE
+          if (!reported && now() - began > 2 && length(late())) {
+            reported <- TRUE
             tell(
               "cluster",
               sprintf(

@@ -239,20 +239,20 @@ is_device_failure <- function(failure) startsWith(failure$class, "device_")
 # message.
 tell_fallback <- function(failure) {
   reason <- sub("^device_", "", failure$class)
-  if (reason %in% c("no_driver", "no_device") || !is.null(session$told[[reason]])) {
+  if (reason %in% c("no_driver", "no_device") || !is.null(session$reported[[reason]])) {
     return(invisible())
   }
-  session$told[[reason]] <- TRUE
+  session$reported[[reason]] <- TRUE
   tell("fallback", paste0("pcgpu uses the CPU instead of the GPU: ", failure$message, "."), reason = reason)
 }
 
 # State of this R session. Its elements include:
-# - `told`: the reasons of fallbacks that have been reported;
+# - `reported`: the reasons of fallbacks that have been reported;
 # - `pcalg`: pcalg's own functions while use_in_pcalg() replaces them;
 # - `process`: the id of the process that loaded the package;
 # - `locks`: locks on folders of jobs.
 session <- new.env(parent = emptyenv())
-session$told <- session$locks <- list()
+session$reported <- session$locks <- list()
 
 # Returns the name of a device, for messages.
 device_name <- function(device) paste(device_names(device), collapse = " + ")

@@ -260,7 +260,7 @@ questions_of <- function(problem, task, implied) {
 # the last statistic.
 answerer <- function(problem, device, threads) {
   made <- NULL
-  told <- FALSE
+  reported <- FALSE
   said <- new.env()
   labels <- problem$labels
   stats <- problem$stats
@@ -278,15 +278,15 @@ answerer <- function(problem, device, threads) {
         },
         # Messages about columns were shown for all rows, or are shown once. One message reports the constant columns of
         # all samples.
-        pcgpu_message = function(m) if (told || stats$said) tryInvokeRestart("muffleMessage"),
+        pcgpu_message = function(m) if (reported || stats$said) tryInvokeRestart("muffleMessage"),
         pcgpu_warning = function(w) {
-          if (told || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
+          if (reported || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
         }
       )
       if (test$kind == "function") {
         test$fun <- with_stream_of(test$fun, problem$seed, number)
       }
-      told <<- TRUE
+      reported <<- TRUE
       made <<- list(
         number = number,
         test = test,

@@ -234,14 +234,14 @@ said_of_colour <- function(given, colours, names) {
   if (is.null(colours$key)) {
     return(NULL)
   }
-  told <- values_of_nodes(given, names, "colour")
-  words <- if (is.numeric(told$values) && !is.factor(told$values)) {
-    format(told$values, digits = 4L, trim = TRUE)
+  column <- values_of_nodes(given, names, "colour")
+  words <- if (is.numeric(column$values) && !is.factor(column$values)) {
+    format(column$values, digits = 4L, trim = TRUE)
   } else {
-    as.character(told$values)
+    as.character(column$values)
   }
-  words[is.na(told$values)] <- "no value"
-  paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
+  words[is.na(column$values)] <- "no value"
+  paste0(if (!is.null(column$title)) paste0(column$title, ": "), words)
 }
 
 # Checks the layout before anything else is done, so that the error comes at once.

@@ -25,7 +25,7 @@ check_for_moments <- function(use, method, keep, device) {
 }
 
 # The hint about missing values for data that are read in blocks: pairwise correlations need all rows at once.
-mend_of_blocks <- function(use) {
+hint_of_blocks <- function(use) {
   if (use == "pairwise.complete.obs") {
     paste(
       "for pairwise correlations, write the data to a file with write_pcgpu_file() and pass the file;",

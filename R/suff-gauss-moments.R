@@ -73,7 +73,7 @@ run_blocks <- function(x, use, bar) {
     check_content(block)
     found <- check_rust(rust_moments_add(state, as_columns(block), as.double(nrow(block)), engine))
     check_infinite(found, block)
-    if (!complete) check_missing(found, block, mend_of_blocks(use))
+    if (!complete) check_missing(found, block, hint_of_blocks(use))
   }
   if (is_read_by_blocks(x) || is_sparse(x)) {
     each_block(x, "rows", bar, add)

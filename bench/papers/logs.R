@@ -30,7 +30,7 @@ read_log <- function(file) {
     sm_efficiency = of_profile(lines)
   )
   # The lines before what the program printed.
-  told <- function(what) {
+  reported <- function(what) {
     hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
     if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
   }
@@ -39,7 +39,7 @@ read_log <- function(file) {
   left_out <- sub("[.]log$", ".left-out", file)
   whole$ended <- if (file.exists(left_out)) readLines(left_out)[1L] else ""
   for (what in c("machine", "processor", "cores", "commit", "packed")) {
-    whole[[what]] <- told(what)
+    whole[[what]] <- reported(what)
   }
   data.frame(paper = paper, log = log, bind(list(whole, found)))
 }

@@ -74,10 +74,10 @@ ended_at <- function(level) function(fit) run_details(fit)$level == level
 # Returns the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the
 # beginning.
 while_resumed <- function(code) {
-  told <- NULL
+  resumed_from <- NULL
   value <- withCallingHandlers(code, pcgpu_message_resumed = function(m) {
-    told <<- m
+    resumed_from <<- m
     tryInvokeRestart("muffleMessage")
   })
-  list(value = value, told = told)
+  list(value = value, resumed_from = resumed_from)
 }

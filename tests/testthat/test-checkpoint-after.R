@@ -41,7 +41,7 @@ test_that("what ends a call after its search leaves the files, from which the ne
       expect_true(file.exists(file), info = name)
       asked <- 0
       found <- while_resumed(call(checkpoint = file))
-      expect_s3_class(found$told, "pcgpu_message_resumed")
+      expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
       expect_identical(asked, 0, info = name)
       expect_identical(parts(found$value), wanted, info = name)
       expect_identical(files_of(file), character(), info = name)
@@ -75,7 +75,7 @@ test_that("a warning that is an error does not cost the search", {
     expect_identical(left, "left")
     expect_true(file.exists(file))
     found <- while_resumed(suppressWarnings(run(checkpoint = file)))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), wanted)
     expect_identical(files_of(file), character())
   }
@@ -180,7 +180,7 @@ test_that("another rule or other knowledge has tests of its own, and the search 
     expect_error(run(maj.rule = TRUE, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_limit = Inf)
     found <- while_resumed(do.call(run, c(other, checkpoint = file)))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), parts(do.call(run, other)))
   }
 })

@@ -39,14 +39,14 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
     file <- no_file()
     search <- function() searches[[i]](checkpoint = list(file = file, every = 0.005))
     killed_after(stats::runif(1, 0, 0.1), file, search)
-    told <- NULL
+    said <- NULL
     found <- withCallingHandlers(search(), pcgpu_message_resumed = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
     expect_identical(parts(found), wanted[[(i - 1) %% 7 + 1]], info = i)
     expect_false(file.exists(file))
-    resumed <- resumed + !is.null(told)
+    resumed <- resumed + !is.null(said)
   }
   # The others had come to their end.
   expect_gte(resumed, 5)
@@ -76,9 +76,9 @@ test_that("it says from where it goes on", {
     class = "pcgpu_message_resumed"
   )
   options(pcgpu_test_limit = Inf)
-  told <- tryCatch(run(), pcgpu_message_resumed = identity)
-  expect_identical(told$file, file.path(normalizePath(dirname(file)), basename(file)))
-  expect_identical(list(told$level, told$within), list(0L, TRUE))
+  said <- tryCatch(run(), pcgpu_message_resumed = identity)
+  expect_identical(said$file, file.path(normalizePath(dirname(file)), basename(file)))
+  expect_identical(list(said$level, said$within), list(0L, TRUE))
   expect_true(file.exists(file))
   count <- 0
   found <- suppressMessages(run())
@@ -201,14 +201,14 @@ test_that("Ctrl-C leaves the checkpoint", {
   large <- endless_data()
   native <- function() skeleton(large, gaussCItest, 0.9999, p = 60, checkpoint = file, device = "cpu")
   expect_identical(press_in_time(native)$outcome, "stopped")
-  told <- NULL
+  said <- NULL
   press_in_time(function() {
     withCallingHandlers(native(), pcgpu_message_resumed = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
   })
-  expect_true(told$within)
+  expect_true(said$within)
 })
 
 test_that("a file that can no longer be written costs a warning, not the answer", {
@@ -319,9 +319,9 @@ test_that("a level that workers have begun, or this process alone, comes to the 
       expect_error(run(cluster = cluster, checkpoint = list(file = file, every = 0)), "now")
       unlink(flag)
       other <- if (is.null(cluster)) workers
-      told <- expect_message(found <- run(cluster = other, checkpoint = file), class = "pcgpu_message_resumed")
-      expect_identical(told$level, 1L)
-      within <- within + told$within
+      said <- expect_message(found <- run(cluster = other, checkpoint = file), class = "pcgpu_message_resumed")
+      expect_identical(said$level, 1L)
+      within <- within + said$within
       expect_identical(parts(found), wanted, info = shape)
     }
   }

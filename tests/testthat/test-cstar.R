@@ -133,8 +133,11 @@ test_that("a summary counts the pairs that are stable", {
   data <- matrix(rnorm(400), 80, dimnames = list(NULL, letters[1:5]))
   data[, 2] <- data[, 1] + rnorm(80) / 10
   found <- cstar(data, 0.1, replicates = 20, seed = 4, q = c(1, 20))
-  told <- summary(found)
-  expect_identical(told$q, c(1, 20))
-  expect_identical(told$above_half, c(sum(found$frequency[, 1] > 0.5), sum(found$frequency[, 2] > 0.5)) + 0)
-  expect_true(all(told$above_half >= told$always & told$never + told$always <= 20) && told$always[2] >= 1)
+  summarised <- summary(found)
+  expect_identical(summarised$q, c(1, 20))
+  expect_identical(summarised$above_half, c(sum(found$frequency[, 1] > 0.5), sum(found$frequency[, 2] > 0.5)) + 0)
+  expect_true(
+    all(summarised$above_half >= summarised$always & summarised$never + summarised$always <= 20) &&
+      summarised$always[2] >= 1
+  )
 })

@@ -103,12 +103,12 @@ test_that("run_details() says what a part of the data at a time costs other test
   expect_identical(found$level, seq_along(found$level) - 1L)
   y <- factor(x[, 3] > 0)
   selected <- select_features(x, y, 5, device = "cuda")
-  told <- run_details(selected)
-  expect_identical(told$device, "cuda:0")
-  expect_identical(told$levels$level, 0L)
+  details <- run_details(selected)
+  expect_identical(details$device, "cuda:0")
+  expect_identical(details$levels$level, 0L)
   # A byte a code, of variables that are cut into few bins.
-  expect_gte(told$levels$bytes_to, length(x))
-  expect_output(print(told), "to the GPU")
+  expect_gte(details$levels$bytes_to, length(x))
+  expect_output(print(details), "to the GPU")
 })
 
 test_that("too little memory for blocks is refused with what they need", {

@@ -130,24 +130,24 @@ test_that("columns that may be meant otherwise are told of", {
     text = c("n/a", as.character(rnorm(49))),
     code = rep(0:1, 25)
   )
-  told <- character()
+  said <- character()
   withCallingHandlers(
     pc(x, alpha = 0.01),
     pcgpu_warning_levels = function(w) {
-      told <<- c(told, conditionMessage(w))
+      said <<- c(said, conditionMessage(w))
       tryInvokeRestart("muffleWarning")
     },
     pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"),
     pcgpu_message_codes = function(m) {
-      told <<- c(told, conditionMessage(m))
+      said <<- c(said, conditionMessage(m))
       tryInvokeRestart("muffleMessage")
     },
     message = function(m) tryInvokeRestart("muffleMessage")
   )
-  expect_length(told, 3L)
-  expect_match(told, "whole numbers.*codes to factors", all = FALSE)
-  expect_match(told, "looks like numbers.*\"text\"", all = FALSE)
-  expect_match(told, "more levels than half of the rows in column \"day\"", all = FALSE)
+  expect_length(said, 3L)
+  expect_match(said, "whole numbers.*codes to factors", all = FALSE)
+  expect_match(said, "looks like numbers.*\"text\"", all = FALSE)
+  expect_match(said, "more levels than half of the rows in column \"day\"", all = FALSE)
   x$when <- as.Date("2024-01-01") + 0:49
   expect_message(
     suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)),

@@ -182,7 +182,7 @@ broken <- function(class, message = "it is broken: fix it") {
   )
 }
 
-forget <- function() assign("told", list(), envir = pcgpu:::session)
+forget <- function() assign("reported", list(), envir = pcgpu:::session)
 
 test_that("a GPU that fails is given up for the CPU, with one message a session", {
   forget()

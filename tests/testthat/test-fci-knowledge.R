@@ -130,7 +130,7 @@ test_that("data that speak against what is known are told of, and what contradic
   x[, 3] <- x[, 1] + x[, 2] + x[, 3]
   run <- function(...) fci(list(C = cor(x), n = 2000), gaussCItest, 0.01, labels = colnames(x), ...)
   expect_identical(run()@amat["v1", "v3"], 2)
-  told <- expect_message(
+  said <- expect_message(
     fit <- run(required = c(from = "v3", to = "v1")),
     "The data contradict what is known about the mark at \"v3\" on the edge to \"v1\"",
     class = "pcgpu_message_knowledge"

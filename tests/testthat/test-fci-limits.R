@@ -136,7 +136,7 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
       again <- while_resumed(run())
       expect_identical(parts(again$value), wanted)
       expect_false(any(file.exists(file, paste0(file, ".pdsep"))))
-      resumed <- resumed + !is.null(again$told)
+      resumed <- resumed + !is.null(again$resumed_from)
     }
   }
   # The others had come to their end.
@@ -171,7 +171,7 @@ test_that("the phase goes on from where it was", {
   }
   count <- 0
   again <- while_resumed(run())
-  expect_s3_class(again$told, "pcgpu_message_resumed")
+  expect_s3_class(again$resumed_from, "pcgpu_message_resumed")
   expect_lt(count, (all - skeletons) * 0.7)
   expect_identical(parts(again$value), wanted)
   expect_false(file.exists(paste0(file, ".pdsep")))
@@ -217,7 +217,7 @@ test_that("a skeleton that the time has ended goes on to its end, and through wh
     expect_match(conditionMessage(over$warned), "the search stopped in level")
     options(pcgpu_test_wait = 0)
     again <- while_resumed(run(checkpoint = file))
-    expect_s3_class(again$told, "pcgpu_message_resumed")
+    expect_s3_class(again$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(again$value), parts(run()))
     expect_identical(list.files(dirname(file), basename(file)), character())
   }

@@ -198,17 +198,17 @@ test_that("the call is in the result, with details of the search", {
 
 test_that("the possible-d-sep phase says how many tests it may hold, where these are many", {
   large <- suff(p = 30, n = 500, degree = 4, seed = 3)
-  told <- NULL
+  said <- NULL
   search <- function(seconds) {
     withCallingHandlers(fci(large, gaussCItest, 0.1, p = 30, time_limit = seconds), pcgpu_message_pdsep = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
   }
-  fit <- until_time_is_over(search, function(fit) !is.null(told))$fit
-  expect_match(conditionMessage(told), "may need up to [0-9,.e+]+ tests for [0-9]+ edges")
-  expect_gt(told$tests, 1e7)
-  expect_gte(told$edges, sum(fit@amat > 0) / 2)
+  fit <- until_time_is_over(search, function(fit) !is.null(said))$fit
+  expect_match(conditionMessage(said), "may need up to [0-9,.e+]+ tests for [0-9]+ edges")
+  expect_gt(said$tests, 1e7)
+  expect_gte(said$edges, sum(fit@amat > 0) / 2)
   expect_no_message(fci(large, gaussCItest, 0.1, p = 30, m.max = 1), class = "pcgpu_message_pdsep")
 })
 

@@ -197,7 +197,7 @@ test_that("a search of some data does not go on with others", {
     )
     expect_identical(e$reason, "arguments")
     found <- while_resumed(search(of(1), test, 0.2, p = 9, checkpoint = file))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), parts(search(of(1), test, 0.2, p = 9)))
     options(pcgpu_test_set = 3L)
     expect_error(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
@@ -208,6 +208,6 @@ test_that("a search of some data does not go on with others", {
       class = "pcgpu_error_checkpoint"
     )
     found <- while_resumed(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
   }
 })

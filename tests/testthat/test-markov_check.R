@@ -215,7 +215,7 @@ test_that("columns that are constant in a sample have no answer there, and that 
   x$rare <- replace(numeric(n), 1:3, 1)
   graph <- matrix(0, 3, 3, dimnames = list(names(x), names(x)))
   graph["a", "b"] <- graph["a", "rare"] <- 1
-  count <- function(told) sum(vapply(told, inherits, NA, "pcgpu_message_constant"))
+  count <- function(said) sum(vapply(said, inherits, NA, "pcgpu_message_constant"))
   for (kind in list(
     list(x, NULL),
     list(x, gaussCItest),
@@ -224,15 +224,15 @@ test_that("columns that are constant in a sample have no answer there, and that 
     list(x, gaussCItwd),
     list(data.frame(lapply(x, function(column) factor(column > 0))), disCItest)
   )) {
-    told <- list()
+    said <- list()
     withCallingHandlers(
       expect_no_warning(found <- markov_check(graph, kind[[1]], kind[[2]], seed = 1, resamples = 20)),
       message = function(m) {
-        told <<- c(told, list(m))
+        said <<- c(said, list(m))
         invokeRestart("muffleMessage")
       }
     )
-    expect_identical(count(told), 1L)
+    expect_identical(count(said), 1L)
     lost <- found$constants
     rows <- vapply(
       1:20,

@@ -62,14 +62,14 @@ test_that("few variables have the neighbours that there are", {
 
 test_that("a summary has degrees", {
   dag <- random_dag(30, 3, seed = 2)
-  told <- summary(dag)
-  expect_identical(sum(told$degree), 2L * length(dag$from))
-  expect_identical(sum(told$parents), told$directed)
+  summarised <- summary(dag)
+  expect_identical(sum(summarised$degree), 2L * length(dag$from))
+  expect_identical(sum(summarised$parents), summarised$directed)
   expect_output(
-    print(told),
+    print(summarised),
     sprintf("30 variables, %d directed edges, 0 undirected.*Most neighbours: x", length(dag$from))
   )
   expect_output(print(summary(random_dag(1))), "1 variable, 0 directed edges.*maximum 0; 1 variable without neighbours")
   both <- summary(cpdag_of(dag))
-  expect_identical(both$directed + both$undirected, told$directed)
+  expect_identical(both$directed + both$undirected, summarised$directed)
 })

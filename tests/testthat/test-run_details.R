@@ -1,15 +1,15 @@
 test_that("the device and the number of exact tests are reported", {
-  told <- run_details(small_fit())
-  expect_identical(told$device, "cpu")
-  expect_identical(told$version, as.character(packageVersion("pcgpu")))
-  expect_gte(told$exact_tests, 0)
+  details <- run_details(small_fit())
+  expect_identical(details$device, "cpu")
+  expect_identical(details$version, as.character(packageVersion("pcgpu")))
+  expect_gte(details$exact_tests, 0)
   # The CPU needs no plan of its memory.
   expect_named(
-    told,
+    details,
     c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "times", "version", "n.edgetests", "seconds")
   )
   expect_identical(
-    unclass(told)[c("test", "alpha", "samples")],
+    unclass(details)[c("test", "alpha", "samples")],
     list(test = "gaussCItest", alpha = 0.01, samples = 1000)
   )
 })

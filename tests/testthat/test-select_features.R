@@ -319,24 +319,24 @@ test_that("codes keep their values where the number of bins is left to us", {
 test_that("advice on levels names what can be changed", {
   set.seed(5)
   y <- rep(c(TRUE, FALSE), 20)
-  told <- function(x, ...) {
+  text_of <- function(x, ...) {
     tryCatch(
       select_features(x, y, 1, ...),
       pcgpu_warning_unique = conditionMessage,
       pcgpu_warning_sparse = conditionMessage
     )
   }
-  expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
-  expect_match(told(cbind(1:40), bins = 5000), "or use fewer `bins`$")
+  expect_match(text_of(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
+  expect_match(text_of(cbind(1:40), bins = 5000), "or use fewer `bins`$")
   expect_error(
     select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3),
     "more rows, or a factor",
     class = "pcgpu_error_argument"
   )
-  expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
+  expect_match(text_of(cbind(1:40), discretize = "none"), "or merge their levels$")
   many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
-  expect_match(told(many), "largely random: merge levels or classes$")
-  expect_match(told(cbind(rep(1:20, 2)), bins = 50), "largely random: use fewer `bins` \\(the default here is 2\\)")
+  expect_match(text_of(many), "largely random: merge levels or classes$")
+  expect_match(text_of(cbind(rep(1:20, 2)), bins = 50), "largely random: use fewer `bins` \\(the default here is 2\\)")
 })
 
 test_that("numbers that print alike are different classes and levels", {

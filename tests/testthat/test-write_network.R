@@ -165,8 +165,8 @@ test_that("CX2 is what its specification says", {
   expect_identical(found[[1]], list(CXVersion = "2.0", hasFragments = FALSE))
   expect_identical(found[[length(found)]], list(status = list(list(success = TRUE))))
   aspect <- function(found, name) unlist(lapply(found, `[[`, name), FALSE)
-  for (told in aspect(found, "metaData")) {
-    expect_length(aspect(found, told$name), told$elementCount)
+  for (entry in aspect(found, "metaData")) {
+    expect_length(aspect(found, entry$name), entry$elementCount)
   }
   expect_identical(vapply(aspect(found, "nodes"), function(node) node$v$name, ""), feed_names)
   ids <- vapply(aspect(found, "nodes"), `[[`, 0L, "id")

@@ -74,7 +74,7 @@ fn failure(kind: FileKind, path: &Path, message: String, hint: &str) -> Error {
     Error::File(FileError { kind, path: path.display().to_string(), message, hint: hint.into() })
 }
 
-const ANEW: &str = "write it again with write_pcgpu_file()";
+const REWRITE: &str = "write it again with write_pcgpu_file()";
 
 impl DataFile {
     /// Opens a file and checks everything except the numbers. `wanted`: the digest that it must have.
@@ -90,7 +90,7 @@ impl DataFile {
         let file = File::open(path).map_err(unread)?;
         let about = file.metadata().map_err(unread)?;
         if about.len() == 0 {
-            return Err(failure(FileKind::Foreign, path, "is empty".into(), ANEW));
+            return Err(failure(FileKind::Foreign, path, "is empty".into(), REWRITE));
         }
         // SAFETY: no pcgpu process changes a file that has its name, and the file may be read-only. If another program truncates it, this
         // process ends by a signal, as with any mapped file.
@@ -106,7 +106,7 @@ impl DataFile {
                 "copy it again, or write it again with write_pcgpu_file()",
             ));
         }
-        let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), ANEW);
+        let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), REWRITE);
         if map.len() as u64 > whole {
             return Err(damaged("is damaged (it has bytes after its end)"));
         }
@@ -151,7 +151,7 @@ impl DataFile {
             column(block * BLOCK),
             column(last)
         );
-        Err(failure(FileKind::Damaged, &self.path, message, ANEW))
+        Err(failure(FileKind::Damaged, &self.path, message, REWRITE))
     }
 
     /// Returns the number of rows.
