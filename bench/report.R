@@ -176,7 +176,7 @@ growing <- function() {
   rows <- rows[order(rows$device, value(rows$p), value(rows$n), rows$case), ]
   name <- sub("^[0-9]+ x [0-9]+(, )?", "", sub(", skeleton\\(\\)$", "", rows$case))
   more <- columns(
-    search = name,
+    search = ifelse(name == "", "skeleton()", name),
     "p x n" = shape(rows),
     tests = whole(rows$tests),
     "GPU s" = ifelse(rows$device == "cuda", both(rows), ""),
@@ -263,7 +263,7 @@ beside_peers <- function() {
   # results.csv has more.
   chosen <- list(
     discrete = c("alarm, chi2", "andes, chi2", "alarm, dis, m.max 3", "alarm, dis, 2 threads", "andes, dis, 2 threads"),
-    knn = paste0("one test, n ", c("1000, 0 in S, k 7", "5000, 1 in S, k 7")),
+    knn = paste0("one test, n ", c("1000, 1 in S, k 7", "5000, 1 in S, k 7")),
     missing = paste0(c("gaussCItwd", "mixCItest", "gaussMItest", "mixMItest"), ", 12 x 500"),
     select = paste0(c("lung_small", "leukemia"), ", 50 features"),
     fci = c("rfci, p = 200", "fciPlus, p = 100", "fci, m.max = 2, p = 100", "NCI-60, rfci"),
@@ -291,7 +291,11 @@ beside_peers <- function() {
     table_text(
       cells,
       rows,
-      "`Rscript bench/SUITE.R`; suite `search` by `search_times` and `discrete_cuda`, with the authors' programs in the same run"
+      paste(
+        "`Rscript bench/SUITE.R`, with arguments for five suites: `knn.R speed --python=PYTHON`, `missing.R peer`,",
+        "`stability.R alarm gauss100 --peer=bnlearn`, `discrete.R FILE --peer=bnlearn`, `select.R FILE --peer=PYTHON`",
+        "(the scripts describe FILE); suite `search` by `search_times` and `discrete_cuda`, with the authors' programs"
+      )
     ),
     "`ida()`: the peer's seconds are those of one pair, ours those of all 39,800. gauss100: the peers ran 20 (bnlearn) and 5 (pcalg) of the 100 samples. `suff`: one thread of R.",
     ""
@@ -424,7 +428,7 @@ page <- function() {
     "",
     picture("speed", "Times faster than other programs"),
     beside_pcalg(),
-    "The number of tests of `mcc` depends on rounding: five pairs of its columns are equal, and their correlations are 1 but for rounding. `cor()` gives 21,950,296 tests",
+    "The number of tests of `mcc` depends on rounding: five pairs of its columns are equal, and their correlations are 1 up to rounding. `cor()` gives 21,950,296 tests",
     "and 643 edges (this table), `suff_gauss()` 21,974,170 and 648 (suite `gpu`). From equal correlations pcgpu and pcalg count the same.",
     "",
     "## 2. A GPU and the CPU",
