@@ -115,7 +115,7 @@ told_names <- function(own) {
     warn(
       "names",
       sprintf(
-        "column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
+        "Column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
         dQuote(names[at], FALSE),
         dQuote(own[at], FALSE)
       )

@@ -64,6 +64,13 @@ gaussCItest <- function(x, y, S, suffStat) {
   ))
 }
 
+# Refuses a test of a variable with itself. x and y are column numbers, and `given` is y as the user wrote it.
+check_two <- function(x, y, given) {
+  if (x == y) {
+    abort_argument("y", given, "give two different variables.", is = paste0(describe(given), ", and so is `x`"))
+  }
+}
+
 # Returns variables as column numbers of a matrix; looks up names.
 check_position <- function(at, C, argument, size = length(at)) {
   number <- if (is.character(at)) {

@@ -290,7 +290,7 @@ pcalg_of_compact <- function(x, suffStat, indepTest) {
       warn(
         "level0",
         paste(
-          "the p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
+          "The p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
           "as_pcalg(x, suffStat = ) computes them."
         )
       )

@@ -27,7 +27,7 @@ plain_columns <- function(x, argument) {
       tell(
         "dates",
         sprintf(
-          "dates and times are converted to numbers (days, or seconds for times of day) in %s.",
+          "Dates and times are converted to numbers (days, or seconds for times of day) in %s.",
           column_names(x, dates)
         ),
         columns = unname(which(dates))
@@ -222,7 +222,7 @@ warn_text <- function(x) {
       switch(
         why,
         numbers = paste0(
-          "text that looks like numbers is treated as levels in ",
+          "Text that looks like numbers is treated as levels in ",
           column_names(x, which),
           " (such as ",
           dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
@@ -277,7 +277,7 @@ tell_if_codes <- function(data, discrete) {
     tell(
       "codes",
       paste0(
-        "treated as continuous: ",
+        "Treated as continuous: ",
         column_names(data, few),
         " (whole numbers with at most 10 different values); ",
         "convert columns that are codes to factors."
@@ -349,7 +349,7 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   warn(
     "dependent",
     sprintf(
-      "linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones",
+      "Linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones",
       enumerate(said, 3L)
     ),
     columns = lapply(groups, function(group) columns[group])

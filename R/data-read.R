@@ -247,7 +247,7 @@ tell_if_turned <- function(x, argument) {
       "rows",
       sprintf(
         "%s read as %d samples (rows) of %d variables (columns), with rows named %s. If the rows are the variables, pass t(%s).",
-        if (argument == "suffStat") "the data are" else sprintf("`%s` is", argument),
+        if (argument == "suffStat") "The data are" else sprintf("`%s` is", argument),
         nrow(x),
         ncol(x),
         enumerate(dQuote(names, FALSE), 2L),

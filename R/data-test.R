@@ -162,7 +162,7 @@ without_identifiers <- function(x) {
   }
   tell(
     "identifier",
-    sprintf("leaving out %s: text that differs in every row.", column_names(x, found)),
+    sprintf("Leaving out %s: text that differs in every row.", column_names(x, found)),
     columns = unname(which(found))
   )
   ids <- as.character(x[[which(found)[1L]]])
@@ -264,7 +264,7 @@ numbered_names <- function(x) {
     warn(
       "names",
       sprintf(
-        "the result names variables by column number, because the name of column %d is %s%s.",
+        "The result names variables by column number, because the name of column %d is %s%s.",
         which(odd)[1L],
         if (is.na(first)) "NA" else dQuote(first, FALSE),
         if (is.na(first) || !nzchar(first)) "" else ", like that of an earlier column"

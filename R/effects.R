@@ -232,7 +232,7 @@ tell_invalid <- function(type, method) {
   so <- if (method == "local") "effects use only the edges near each x" else "it is used as it is"
   tell(
     "graph",
-    sprintf("the graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so),
+    sprintf("The graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so),
     type = type
   )
 }

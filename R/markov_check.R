@@ -232,8 +232,8 @@ tell_constant <- function(constant, labels, resamples) {
 
 # What is checked in place of a graph that is not a CPDAG.
 extension_words <- c(
-  colliders = "no DAG extends the graph: a DAG with further v-structures",
-  cycles = "the graph has directed cycles: a DAG that keeps only its other arrows"
+  colliders = "No DAG extends the graph: a DAG with further v-structures",
+  cycles = "The graph has directed cycles: a DAG that keeps only its other arrows"
 )
 
 tell_extension <- function(extension) {

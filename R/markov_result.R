@@ -98,7 +98,7 @@ print.pcgpu_markov <- function(x, ...) {
     say_lines(sprintf("%s had constant columns, whose tests are NA there.", counted(x$constants, "sample")))
   }
   if (x$extension != "none") {
-    say_lines(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked."), perl = TRUE))
+    say_lines(paste(extension_words[[x$extension]], "was checked."))
   }
   shown <- data.frame(
     implied = c("independence", "dependence"),

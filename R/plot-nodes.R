@@ -178,7 +178,7 @@ warn_other_names <- function(own, labels, argument) {
     warn(
       "names",
       sprintf(
-        "the names of `%s`, such as %s, match no node: its values are assigned by position.",
+        "The names of `%s`, such as %s, match no node: its values are assigned by position.",
         argument,
         dQuote(own[nzchar(own)][1L], FALSE)
       ),

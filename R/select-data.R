@@ -256,7 +256,7 @@ warn_unique <- function(names, fewer_bins) {
     warn(
       "unique",
       paste0(
-        "selected features with a different level in every row: ",
+        "Selected features with a different level in every row: ",
         enumerate(dQuote(names, FALSE)),
         ". They identify the rows and predict nothing about `y` in other data: leave them out",
         if (fewer_bins) ", or use fewer `bins`" else ", or merge their levels"

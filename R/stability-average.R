@@ -88,7 +88,7 @@ threshold_for <- function(x, false_edges, refuse) {
     }
     warn(
       "false_edges",
-      sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint)
+      sprintf("No edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint)
     )
     return(Inf)
   }

@@ -199,7 +199,7 @@ warn_constant <- function(constant, x, so = NULL) {
     warn(
       "constant",
       paste0(
-        "constant in ",
+        "Constant in ",
         column_names(x, constant),
         ": ",
         so %||% "a constant is independent of everything and has no edges"

@@ -438,7 +438,7 @@ check_correlations <- function(C, pairwise) {
     warn(
       "pairwise",
       paste(
-        "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
+        "The pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
         "consider use = \"complete.obs\""
       )
     )

@@ -321,11 +321,13 @@ check_knn_data <- function(suffStat, test) {
 # Runs one test.
 knn_p_value <- function(x, y, S, suffStat, test) {
   data <- check_knn_data(suffStat, test)
+  given <- y
   x <- check_position(x, data, "x", 1L)
   y <- check_position(y, data, "y", 1L)
   S <- check_position(S, data, "S")
+  check_two(x, y, given)
   at <- sort(unique(c(x, y, S)))
-  if (x == y || x %in% S || y %in% S) {
+  if (x %in% S || y %in% S) {
     abort_argument(
       "S",
       S,

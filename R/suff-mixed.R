@@ -419,10 +419,12 @@ mixed_p_value <- function(x, y, S, suffStat, test) {
   }
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
+  given <- y
   x <- check_position(x, first, "x", 1L)
   y <- check_position(y, first, "y", 1L)
   S <- check_position(S, first, "S")
-  if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
+  check_two(x, y, given)
+  if (x %in% S || y %in% S || anyDuplicated(S)) {
     abort_argument(
       "S",
       S,

@@ -299,7 +299,7 @@ test_that("text that differs in every row identifies the rows, and is left out o
   set.seed(6)
   d <- data.frame(id = sprintf("patient%d", 1:60), a = rnorm(60), b = rnorm(60))
   d$c <- d$a + rnorm(60)
-  m <- expect_message(found <- pc(d, alpha = 0.01), "leaving out column \"id\"", class = "pcgpu_message_identifier")
+  m <- expect_message(found <- pc(d, alpha = 0.01), "Leaving out column \"id\"", class = "pcgpu_message_identifier")
   expect_identical(m$columns, 1L)
   expect_identical(edges(found), quiet(edges(pc(d[-1], alpha = 0.01))))
   expect_identical(
@@ -393,7 +393,7 @@ test_that("codes are spoken of in labelled columns and matrices", {
     }
   )
   for (form in forms) {
-    m <- expect_message(pc(form, alpha = 0.01), "treated as continuous: column \"job\"", class = "pcgpu_message_codes")
+    m <- expect_message(pc(form, alpha = 0.01), "Treated as continuous: column \"job\"", class = "pcgpu_message_codes")
     expect_identical(m$columns, 2L)
   }
   expect_message(

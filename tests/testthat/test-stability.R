@@ -310,7 +310,7 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_output(print(strict), "at most\\s+2 \\(Meinshausen\\s+and\\s+Buehlmann\\s+2010")
   expect_warning(
     none <- stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01),
-    "no edge is kept.*at least",
+    "No edge is kept.*at least",
     class = "pcgpu_warning_false_edges"
   )
   expect_false(any(none$average$kept))

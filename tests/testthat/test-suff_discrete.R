@@ -84,7 +84,7 @@ test_that("whole numbers are coded like their factors, whatever their type and r
     expect_identical(names(s$levels), colnames(s$dm))
     expect_identical(s$nlev, pmax(lengths(lapply(factors, levels)), 2L))
     if (ncol(x) == 4) {
-      expect_warning(suff_discrete(x, na = "pairwise"), "constant in column \"c\"", class = "pcgpu_warning_constant")
+      expect_warning(suff_discrete(x, na = "pairwise"), "Constant in column \"c\"", class = "pcgpu_warning_constant")
     }
     expect_error(suff_discrete(x), "missing values in column", class = "pcgpu_error_argument")
   }
@@ -134,7 +134,7 @@ test_that("missing values are named, or kept", {
 
 test_that("constant columns are reported and have two levels", {
   x <- data.frame(a = c(1, 2, 1), b = 5, c = factor(c("u", "u", "u"), levels = c("u", "v", "w")))
-  w <- expect_warning(s <- suff_discrete(x), "constant in columns \"b\", \"c\"", class = "pcgpu_warning_constant")
+  w <- expect_warning(s <- suff_discrete(x), "Constant in columns \"b\", \"c\"", class = "pcgpu_warning_constant")
   expect_identical(w$columns, 2:3)
   expect_identical(s$nlev, c(2L, 2L, 3L))
   fit <- suppressWarnings(skeleton(s, disCItest, 0.05, labels = names(x)))

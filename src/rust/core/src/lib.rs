@@ -57,4 +57,4 @@ pub mod simulation;
 pub mod stability;
 pub mod team;
 
-pub use error::{shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};
+pub use error::{reason, shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};

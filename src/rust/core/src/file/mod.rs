@@ -37,7 +37,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{FileError, FileKind};
 use crate::memory::Use;
 use crate::pool::{Pool, Stop};
-use crate::{Error, Result};
+use crate::{reason, Error, Result};
 use header::{Header, BLOCK, DATA};
 
 /// The digest of a file, in bytes.
@@ -59,7 +59,7 @@ fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
         FileKind::Unwritable => ("cannot be written", "give a path with write permission and free space"),
         _ => ("cannot be read", "give the path of a readable file that write_pcgpu_file() wrote"),
     };
-    failure(kind, path, format!("{message} ({error})"), hint)
+    failure(kind, path, format!("{message} ({})", reason(error)), hint)
 }
 
 /// Returns the error of a failed mapping. A lack of addresses in the process is not the file's fault.
