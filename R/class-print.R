@@ -103,7 +103,7 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
   invisible(object)
 }
 
-# `neighbours`: for each node, the number of edges that leave it.
+# Prints a summary. `neighbours`: for each node, the number of edges that leave it.
 print_summary <- function(object, neighbours) {
   print_head(object)
   cat("\n\nNmb. edgetests during skeleton estimation:\n")

@@ -295,7 +295,7 @@ put <- function(object, file) {
   if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")
 }
 
-# The code that job `i` runs: it answers messages until its driver has ended.
+# Runs in job `i`: answers messages until its driver has ended.
 rank_serve <- function(folder, i) {
   own <- function(name) file.path(folder, i, name)
   heard <- list(at = NA, since = Sys.time())

@@ -1,8 +1,8 @@
 # Reads the data of users into a data frame or matrix with observations in rows. suff_gauss(), suff_discrete(),
 # suff_knn() and select_features() do this first.
 
-# counts: whether a contingency table may represent the observations that it counts. all: whether to read data by blocks
-# (see data-blocks.R) as a whole.
+# Reads data. counts: whether a contingency table may represent the observations that it counts. all: whether to read
+# data by blocks (see data-blocks.R) as a whole.
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
   x <- check_count_of_names(read_table(check_object(x, argument), argument, counts), argument)
   if (all && !is.null(row_source(x))) {

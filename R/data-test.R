@@ -38,8 +38,7 @@ filled_from_data <- function(given, na) {
   given
 }
 
-# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for
-# data.
+# Checks `alpha` for data. pcalg accepts any number; from 1 on it keeps all edges, and the search never ends.
 check_level <- function(alpha) {
   if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
     abort_argument(
@@ -67,7 +66,7 @@ test_of_data <- function(
   about_data(test_by_kinds(x, na, keep_data))
 }
 
-# Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still
+# Turns errors about `suffStat` or `x` into errors about "The data", because the user passed data. The argument is still
 # `suffStat`.
 about_data <- function(value) {
   about("suffStat", value, c("suffStat", "x"), function(said) {

@@ -24,7 +24,7 @@ run_fci <- function(given, asked, control, call) {
   hand_over(fit, options$limits)
 }
 
-# With jci = "123", edges between context variables are fixed.
+# Adds fixed edges between context variables if jci = "123".
 with_context_edges <- function(fixedEdges, asked, p) {
   if (asked$jci != "123" || !length(asked$context)) {
     return(fixedEdges)

@@ -242,7 +242,7 @@ refuse_pag <- function(x, argument = "x", instead = NULL) {
   )
 }
 
-# bnlearn stores an undirected edge as two arcs, one in each direction.
+# Returns the edges of a graph of bnlearn, which stores an undirected edge as two arcs, one in each direction.
 edges_of_bnlearn <- function(x) {
   labels <- names(x$nodes)
   from <- match(x$arcs[, 1L], labels)

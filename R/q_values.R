@@ -110,7 +110,7 @@ check_all_kept <- function(fit) {
   }
 }
 
-# fci() raises the p-value of a pair only on the side that was tested.
+# Returns the tests behind the p-values of a PAG. fci() raises the p-value of a pair only on the side that was tested.
 tests_of_pag <- function(fit) {
   p <- attr(fit, "pMax")
   tests_of_matrix(pmax(p, t(p)))

@@ -261,10 +261,11 @@ print_table <- function(columns) {
   writeLines(paste0("  ", do.call(paste, c(unname(columns), sep = "  "))))
 }
 
-# packageVersion() would read a file, which takes a tenth of the time of a small call.
+# Returns the version of the package. packageVersion() would read a file, which takes a tenth of the time of a small
+# call.
 package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 
-# With background knowledge more edges have a direction than in a CPDAG.
+# Names the kind of a graph. With background knowledge more edges have a direction than in a CPDAG.
 kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
 
 # Returns lines for print(), summary() and plot() if the graph is not a valid CPDAG: what that means, then the remedy.

@@ -77,7 +77,7 @@ time_text <- function(seconds) {
   }
 }
 
-# Level -1 is the computation of correlations from data, before the first level.
+# Names a level. Level -1 is the computation of correlations from data, before the first level.
 level_text <- function(level, edges) {
   if (level < 0) {
     return("Correlations")

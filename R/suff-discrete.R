@@ -89,7 +89,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
 
 code_columns <- function(x) code_numbers(x) %||% code_factors(x)
 
-# Codes data that are not an R matrix, one block of columns at a time.
+# Returns the codes of data that are not an R matrix, read by one block of columns at a time.
 code_blocks <- function(x) {
   if (is_file(x)) {
     check_content(x)

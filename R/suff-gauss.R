@@ -225,7 +225,7 @@ suff_gauss <- function(
   list(C = found$C, n = as.integer(found$n))
 }
 
-# The test has n - |S| - 3 in its formula.
+# Refuses fewer than 4 usable rows, because the test has n - |S| - 3 in its formula.
 check_usable <- function(x, n) {
   if (n < 4) {
     abort_argument("x", x, "a test of correlation needs at least 4 observations.", has = counted(n, "usable row"))

@@ -254,7 +254,7 @@ completed_sets <- function(suffStat, test) {
   unname(unclass(suffStat))
 }
 
-# A single data set does not show the uncertainty from missing values.
+# Refuses a single completed data set, which does not show the uncertainty from missing values.
 check_enough_sets <- function(m, suffStat) {
   if (m < 2L) {
     abort_argument(

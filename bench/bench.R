@@ -106,7 +106,7 @@ ask_peer <- function(data) {
   answer
 }
 
-# A row of results.csv.
+# Returns a row of results.csv.
 record_of <- function(data, what, found, seconds, suite, device, peer_seconds = NULL, ...) {
   record(
     suite,
@@ -193,7 +193,7 @@ of_runs <- function(seconds) {
   sprintf("%s s (%d run%s)", number(stats::median(seconds)), length(seconds), if (length(seconds) == 1L) "" else "s")
 }
 
-# A row of README's table.
+# Returns a row of README's table.
 headline_row <- function(data) {
   cpu <- worker("cpu", data)
   gpu <- if (has_gpu) worker("cuda", data)

@@ -23,7 +23,7 @@ arguments <- operands()
 numbers <- as.numeric(arguments[-1])
 options(pcgpu.progress = FALSE)
 
-# A random linear Gaussian DAG's data: each variable has `degree` neighbours, about.
+# Returns data of a random linear Gaussian DAG: each variable has about `degree` neighbours.
 simulate <- function(p, n, degree) {
   set.seed(1)
   x <- matrix(rnorm(n * p), n)
@@ -41,7 +41,7 @@ with_workers <- function(count, code) {
   code(cluster)
 }
 
-# A test that takes so many milliseconds, asleep.
+# Returns a test that sleeps for so many milliseconds.
 asleep_for <- function(ms) {
   force(ms)
   function(x, y, S, suffStat) {
@@ -52,7 +52,7 @@ asleep_for <- function(ms) {
 
 seconds <- function(code) system.time(code)[["elapsed"]]
 
-# A row of results.csv: workers' time, and what it is compared with.
+# Adds a row of results.csv: the time of workers, and what it is compared with.
 keep <- function(case, took, ..., device = "cpu") record("cluster", case, took, device = device, ...)
 
 if (arguments[1] == "functions") {

@@ -19,7 +19,7 @@ same_p_values <- function(a, b, tolerance = 1e-9) {
     all(abs(a[finite] - b[finite]) <= tolerance * pmax(abs(a[finite]), abs(b[finite])))
 }
 
-# Arrows as "from to mark", whatever the order of the edge lists.
+# Returns arrows as "from to mark", in an order that does not depend on the edge lists.
 arrows <- function(graph) {
   amat <- unname(methods::as(graph, "matrix"))
   at <- which(amat != 0)

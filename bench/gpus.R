@@ -22,7 +22,8 @@ if (length(words) != 2L || words[1L] != "run") {
 
 numbers <- function(name, default) as.double(strsplit(option(name, default), ",")[[1]])
 
-# A list of columns of codes, each of `pool` columns begun at another row: quick to make, and as good as independent.
+# Returns a list of columns of codes, each of `pool` columns begun at another row: quick to make, and as good as
+# independent.
 turned <- function(pool, p) {
   n <- length(pool[[1L]])
   function(column) {
@@ -125,7 +126,7 @@ searches <- list(
   )
 )
 
-# What two answers have to share.
+# Returns the parts of an answer that two runs must share.
 answer_of <- function(found) {
   if (is.list(found)) found[c("index", "score")] else list(found@edges, found@sets, found@n.edgetests, found@max.ord)
 }

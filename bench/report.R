@@ -29,20 +29,20 @@ for (name in c("least", "median", "peer_least", "peer_median")) {
   results[[name]] <- value(results[[name]])
 }
 
-# The newest of the rows that agree in `by`.
+# Returns the newest of the rows that agree in `by`.
 newest <- function(rows, by = c("suite", "case", "device", "gpus", "memory", "peer")) {
   rows <- rows[order(rows$date, decreasing = TRUE), ]
   rows[!duplicated(rows[by]), ]
 }
-# Of each case on each machine the rows of the newest run, which are compared with each other; `id` names case and
-# machine.
+# Returns, for each case on each machine, the rows of the newest run, which are compared with each other. `id` names
+# case and machine.
 newest_runs <- function(rows) {
   rows$id <- paste(rows$case, rows$machine, sep = "#")
   run <- paste(rows$date, rows$commit)
   rows[run == stats::ave(run, rows$id, FUN = max), ]
 }
 
-# Seconds of ours and of the peer: medians where both have them, or else the least.
+# Returns the seconds of ours and of the peer: medians if both have them, or else the least.
 ours_of <- function(rows) {
   ifelse(!is.na(rows$median) & (!is.na(rows$peer_median) | is.na(rows$least)), rows$median, rows$least)
 }
@@ -69,7 +69,7 @@ shape <- function(rows) {
   ifelse(rows$p == "" | rows$n == "", whole(paste0(rows$p, rows$n)), paste(whole(rows$p), "x", whole(rows$n)))
 }
 
-# A table whose last column refers to a line below it: date, commit and machine.
+# Returns a table whose last column refers to a line below it: date, commit and machine.
 table_text <- function(cells, rows, command) {
   runs <- paste(rows$date, ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)))
   known <- unique(data.frame(machine = rows$machine, run = runs))
@@ -115,7 +115,7 @@ beside_pcalg <- function() {
   table_text(cells, rows, "`make bench`, `make bench BENCH=--headline`, `BENCH=\"sim-dense-300 --m-max=2\"`")
 }
 
-# Rows of the GPU with those of the CPU of the same run.
+# Returns rows of the GPU with those of the CPU of the same run.
 pairs_of <- function(rows) {
   gpu <- newest(rows[rows$device == "cuda" & rows$gpus == "1", ])
   cpu <- rows[rows$device == "cpu", ]
@@ -525,7 +525,7 @@ with_headline <- function(lines) {
 
 # --- vignettes ---
 
-# The value of a field of a row.
+# Returns the value of a field of a row.
 figure_of <- function(row, field) {
   if (field == "ratio") {
     return(ratio_of(row))
@@ -542,7 +542,7 @@ figure_of <- function(row, field) {
   value(row[[field]])
 }
 
-# What an entry of a comment says that is not in `lines`.
+# Returns what an entry of a comment claims that is not in `lines`.
 faults_of_entry <- function(entry, lines) {
   parts <- trimws(strsplit(entry, "|", fixed = TRUE)[[1L]])
   if (length(parts) != 3L) {

@@ -7,7 +7,7 @@
 suppressPackageStartupMessages(library(MultiAssayExperiment))
 utils::data("miniACC", package = "MultiAssayExperiment", envir = environment())
 
-# One sample per patient: a sample's barcode begins with the patient's.
+# Keeps one sample per patient: a sample's barcode begins with the patient's.
 by_patient <- function(assay_name) {
   m <- assay(miniACC[[assay_name]])
   colnames(m) <- substr(colnames(m), 1, 12)

@@ -21,7 +21,7 @@ repeats <- as.integer(value("repeats", "5"))
 device <- value("device", "cuda")
 suppressPackageStartupMessages(library(pcgpu))
 
-# read.csv() takes seconds for thousands of columns.
+# Reads a table of numbers. read.csv() takes seconds for thousands of columns.
 read <- function() {
   is_discrete <- kind == "chi2"
   columns <- length(scan(file, "", sep = ",", nlines = 1L, quiet = TRUE))

@@ -45,7 +45,7 @@ known <- c(
   ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), "")
 )
 logs_read <- runs$name[!runs$is_earlier]
-# Whether the logs of all of these runs were read, be it without one that did not end, or the runs are known.
+# Returns whether the logs of all of these runs were read, or the runs are known. A log may lack a run that did not end.
 are_kept <- function(keys) {
   keys <- keys_in(keys)
   length(keys) > 0L && all(log_of(keys) %in% logs_read | keys %in% known)
@@ -69,9 +69,9 @@ seconds_text <- function(key) {
   }
 }
 ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
-# A ratio that is kept without its seconds.
+# Returns a ratio that is kept without its seconds.
 kept_ratio <- function(key, base) run_of(paste(key, "over", sub("^.*#", "", base)))$count
-# Of a ratio: the run, and what it is as fast as; of several their range.
+# Formats a ratio: the run, and what it is as fast as. Several ratios give their range.
 times_text <- function(key, base) {
   if (!is.null(ratio <- kept_ratio(key, base))) {
     return(number(ratio))
@@ -84,7 +84,7 @@ times_text <- function(key, base) {
   of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
 }
-# Of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
+# Formats the ratio of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
 times_at_level_1_text <- function(key, base) {
   ms <- vapply(
     c(base, key),
@@ -117,7 +117,7 @@ count_text <- function(key) {
   run <- run_of(key)
   if (is.null(run)) "" else format(sum(as.double(strsplit(run$tests, " ", fixed = TRUE)[[1L]])), big.mark = ",")
 }
-# The last number of a cell, which is the median where it has two.
+# Returns the last number of a cell, which is the median if it has two.
 number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / ", "", cell))))
 
 shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
@@ -129,7 +129,7 @@ figures_of <- function(pattern) {
   card <- grep(pattern, cards$card)[1L]
   as.double(gsub(",", "", c(cards$bandwidth[card], cards$single[card])))
 }
-# How much more of what limits them our cards have than the published ones; `ours`: the run.
+# Returns how much more our GPUs have than the published ones of what limits them. `ours`: the run.
 more_of_card <- function(hardware, ours) {
   pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))
   machine <- logs$machine[match(log_of(ours), logs$name)]
@@ -142,8 +142,8 @@ more_of_card <- function(hardware, ours) {
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
-# Published seconds without the compilation that the same table has apart, and how many times that is ours, at the first
-# call and at later ones.
+# Returns published seconds without the compilation that the same table lists separately. Also returns how many times
+# our seconds they are, at the first call and at later ones.
 without_compilation <- function(row, value, ours, later) {
   of_row <- published[
     published$paper == row$paper &
@@ -341,7 +341,7 @@ sweeps <- function() {
   cat(lines[order(own$name, method = "radix")], sep = "")
 }
 
-# Machines and commits of the runs of runs.csv, by paper: which they are.
+# Returns machines and commits of the runs of runs.csv, by paper.
 made_on <- function(logs) {
   card <- ifelse(nzchar(logs$machine), logs$machine, "no card")
   processor <- ifelse(nzchar(logs$processor), paste0(logs$processor, ", "), "")
@@ -439,7 +439,7 @@ text <- utils::capture.output(write_page())
 text <- text[!(text == "" & c("x", text[-length(text)]) == "")]
 writeLines(enc2utf8(text), page_file, useBytes = TRUE)
 
-# How many times as fast as `base` the runs of a side are, of rows that tell so.
+# Returns how many times as fast as `base` the runs of a side are, for rows that report it.
 times_of <- function(rows, side, base) {
   vapply(
     seq_len(nrow(rows)),

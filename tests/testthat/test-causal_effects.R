@@ -7,9 +7,9 @@ golden_graph <- function(golden, which) {
   m
 }
 
-# null is NA; what pcalg's rounding leaves of 0 has no digits.
+# Converts recorded values: null is NA, and rounding errors of pcalg around 0 have no digits.
 recorded <- function(values) vapply(values, function(value) if (is.null(value)) NA_real_ else as.numeric(value), 0)
-# For cases by the hundred; says less than expect_equal() does.
+# Expects equality up to rounding in hundreds of cases; reports less than expect_equal() does.
 expect_close <- function(found, want, info) expect_true(isTRUE(all.equal(found, want, tolerance = 1e-10)), info = info)
 same_effects <- function(found, want) {
   found <- sort(found, na.last = TRUE)
@@ -26,7 +26,7 @@ chain <- function(n = 300) {
   e <- 0.7 * b + 0.6 * d + rnorm(n)
   cbind(a, b, d, e, f = 0.9 * e + 3 * rnorm(n))
 }
-# a - b -> e <- d, e -> f
+# Returns the graph a - b -> e <- d, e -> f.
 chain_graph <- function() {
   m <- matrix(0, 5, 5, dimnames = list(c("a", "b", "d", "e", "f"), c("a", "b", "d", "e", "f")))
   m[cbind(c(1, 2, 2, 3, 4), c(2, 1, 4, 4, 5))] <- 1

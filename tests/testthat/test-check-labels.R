@@ -47,7 +47,7 @@ test_that("labels of a class of their own are names like any others", {
   }
 })
 
-# The statistics that carry names, with the argument that has them.
+# Returns the statistics that have names, with the argument that has them.
 named <- function() {
   codes <- simulate_codes(5, 300)
   colnames(codes$dm) <- letters[1:5]

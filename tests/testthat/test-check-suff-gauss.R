@@ -1,6 +1,6 @@
 run <- function(suffStat, labels = paste0("v", 1:8)) pc(suffStat, gaussCItest, 0.05, labels = labels)
 
-# The condition must name the argument, the value and the hint, in its fields and in its message.
+# Expects that the condition names the argument, the value and the hint, in its fields and in its message.
 bad <- function(suffStat, argument, message, ...) {
   e <- expect_error(run(suffStat, ...), class = "pcgpu_error_argument")
   expect_match(conditionMessage(e), message, fixed = TRUE)
@@ -53,7 +53,7 @@ test_that("C must be a correlation matrix, and a covariance matrix is named as o
   expect_s4_class(run(s), "pcAlgo")
 })
 
-# Of many variables the search checks the matrix, see matrix_checked().
+# Expects that the search checks the matrix if there are many variables, see matrix_checked().
 expect_checked_on <- function(device) {
   p <- pcgpu:::most_checked_first + 1L
   fine <- suff(p = p, n = 100, degree = 1)

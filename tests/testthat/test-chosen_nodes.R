@@ -1,4 +1,4 @@
-# 1 - 2 - 3 - 4, 5 -> 6, and 7 and 8 alone.
+# Returns a graph 1 - 2 - 3 - 4, 5 -> 6, with 7 and 8 isolated.
 small <- function() {
   m <- matrix(0, 8, 8, dimnames = list(letters[1:8], letters[1:8]))
   m[cbind(c(1, 2, 2, 3, 3, 4, 5), c(2, 1, 3, 2, 4, 3, 6))] <- 1

@@ -42,7 +42,7 @@ test_that("a result survives saveRDS() and new sessions of the package", {
   expect_identical(readRDS(file), fit)
 })
 
-# The library paths without the one that has pcalg; skips where that one is needed for other things.
+# Returns the library paths without the one that has pcalg. Skips if that one is needed for other packages.
 paths_without_pcalg <- function() {
   home <- dirname(system.file(package = "pcalg"))
   paths <- setdiff(.libPaths(), home)

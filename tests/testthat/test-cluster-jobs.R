@@ -9,7 +9,7 @@ expect_answers_of_workers <- function(cluster, test = slow_test) {
   if (!is.null(test)) expect_identical_answer(pc(s, test, 0.05, p = 8, cluster = cluster), pc(s, test, 0.05, p = 8))
 }
 
-# Until the calling frame ends, jobs have this empty folder.
+# Sets this empty folder as that of jobs until the calling frame ends.
 folder_of_jobs <- function(env = parent.frame()) {
   within <- tempfile()
   dir.create(within)

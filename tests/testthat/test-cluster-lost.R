@@ -309,7 +309,7 @@ rubbish <- list(
   structure(raw(0), said = list(conditions = list(list(condition = simpleCondition("a"), count = "a"))))
 )
 
-# What becomes of a call: "same", "other", or the class of the error.
+# Returns the outcome of a call: "same", "other", or the class of the error.
 outcome_of <- function(call, wanted) {
   tryCatch(
     if (identical(suppressMessages(call()), wanted)) "same" else "other",

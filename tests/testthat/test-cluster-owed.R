@@ -61,8 +61,8 @@ test_that("a lost worker owes nothing, is reported once and keeps its first reas
   expect_identical(owed$take_lost(), integer())
 })
 
-# Messages with `count` jobs whose files are in a new folder; the test writes the jobs' files. `state$time`: the time in
-# seconds.
+# Returns the mail of `count` jobs whose files are in a new folder. The test writes the jobs' files. `state$time`: the
+# time in seconds.
 mail_of_jobs <- function(count, silence = 10, env = parent.frame()) {
   folder <- tempfile()
   for (i in seq_len(count)) {

@@ -1,6 +1,6 @@
 # Workers that are started for a call: nobody else can be one, and nothing of them is left.
 
-# Samples what the process `pid` has open while code runs: inodes of its listening TCP sockets and of its sockets with a
+# Lists what the process `pid` has open while code runs: inodes of its listening TCP sockets and of its sockets with a
 # path.
 doors_during <- function(code, pid = Sys.getpid()) {
   log <- tempfile()

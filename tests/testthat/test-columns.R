@@ -2,7 +2,7 @@
 
 quiet <- function(value) suppressMessages(suppressWarnings(value))
 
-# Errors of a call inside of edges() would come back without their class.
+# Returns the edges of a call. Errors of a call inside edges() would lose their class.
 edges_of_call <- function(call) {
   fit <- quiet(call)
   edges(fit)

@@ -8,7 +8,7 @@ ways <- list(
   retry = list(u2pd = "retry")
 )
 
-# Both results of one call.
+# Returns both results of one call.
 both_results <- function(arguments, method, way) {
   call <- function(result) {
     set.seed(3)

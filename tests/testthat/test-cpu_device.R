@@ -1,4 +1,4 @@
-# data of p variables in which each depends on the one before, and on one that all depend on where `load` is not 0.
+# Returns data of p variables in which each depends on the one before, and on one common variable if `load` is not 0.
 chained <- function(p, n = 60, load = 0) {
   x <- matrix(rnorm(n * p), n, p)
   for (j in 2:p) {
@@ -7,7 +7,7 @@ chained <- function(p, n = 60, load = 0) {
   x + load * rnorm(n)
 }
 
-# A result without the call, which names the device.
+# Returns a result without its call, which names the device.
 answer <- function(fit) {
   fit@call <- quote(pc())
   fit

@@ -5,7 +5,7 @@ cstar_data <- function(n = 80) {
   cbind(x, growth = x[, 3] - 0.08 * x[, 2] + rnorm(n))
 }
 
-# The lower bounds of each sample by pc() and causal_effects(), a row for each pair.
+# Computes the lower bounds of each sample by pc() and causal_effects(), with a row for each pair.
 bounds_by_hand <- function(found, x, y, data, scale) {
   vapply(
     seq_len(found$replicates),

@@ -10,7 +10,7 @@ data_with_holes <- function(kind, share = 0.03, n = 400) {
   x
 }
 
-# As mice() would have it, by draws from the column.
+# Imputes as mice() would, by draws from the column.
 filled <- function(x) {
   set.seed(8)
   lapply(1:3, function(i) {

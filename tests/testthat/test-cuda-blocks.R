@@ -5,7 +5,7 @@
 p <- 260L
 x <- simulate(p, 60, degree = 2)
 
-# The most bytes, of those tried, with which `run(bytes)` goes by blocks.
+# Returns the most bytes, of those tried, with which `run(bytes)` works by blocks.
 budget_for <- function(run, all) {
   for (bytes in all * 0.9^(1:20)) {
     fit <- run(bytes)

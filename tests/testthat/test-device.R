@@ -2,7 +2,7 @@ chosen <- function(device, kind = "gauss", method = "stable", pays = TRUE) {
   pcgpu:::choose_device(pcgpu:::check_device(device), list(kind = kind), 100, method, pays)
 }
 
-# As Rust gets it.
+# Returns a test in the form that Rust receives.
 mixed_test <- function(n, holes = "testwise", levels = 3L) {
   list(kind = "mixed", n = n, sets = 1, holes = holes, columns = list(list(levels = 0L), list(levels = levels)))
 }
@@ -170,7 +170,7 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })
 
-# A boundary whose GPU fails in some way.
+# Mocks a boundary whose GPU fails in some way.
 broken <- function(class, message = "it is broken: fix it") {
   asked <- character()
   list(

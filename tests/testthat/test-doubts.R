@@ -1,4 +1,4 @@
-# Of 100 rows, k has another value in the first alone, which a and d lack.
+# Returns 100 rows in which k has another value in the first alone, which a and d lack.
 lonely <- function() {
   set.seed(1)
   a <- rnorm(100)
@@ -9,7 +9,7 @@ lonely <- function() {
   x
 }
 
-# The warnings of this class, in order.
+# Returns the warnings of this class, in order.
 warned <- function(code, class) {
   found <- list()
   withCallingHandlers(suppressMessages(code), pcgpu_warning = function(w) {

@@ -1,4 +1,4 @@
-# A random graph with labels of 1 to 60 characters.
+# Returns a random graph with labels of 1 to 60 characters.
 random_graph <- function(seed) {
   set.seed(seed)
   n <- sample.int(60L, 1L)
@@ -16,7 +16,7 @@ random_graph <- function(seed) {
   m
 }
 
-# What is wrong with the places of the boxes, character(0) if nothing is. The device is open.
+# Returns the faults of the places of the boxes, character(0) if there are none. The device is open.
 misplaced <- function(m, cex, main) {
   listed <- pcgpu:::edges_of(m)
   pcgpu:::new_page(main)

@@ -1,6 +1,6 @@
 sparse <- function(n, seed = 1) random_dag(n, min(1.5, n - 1), seed = seed)
 
-# The device is open: the layout of the picture.
+# Returns the layout of the picture. The device is open.
 placed <- function(x, ..., labels = NULL, page = c(7, 6)) {
   wish <- utils::modifyList(
     list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"),
@@ -13,7 +13,7 @@ placed <- function(x, ..., labels = NULL, page = c(7, 6)) {
   c(pcgpu:::place_on_page(asked$listed, wish = asked$wish), list(labels = asked$listed$labels))
 }
 
-# Character(0) where dots lie apart, above the legend, on the page, and labels too.
+# Returns character(0) if dots and labels are apart, above the legend and on the page, else the faults.
 wrong_of <- function(place) {
   if (!nrow(place$xy)) {
     return(character())

@@ -1,4 +1,5 @@
-# What vignettes, examples and inst/extdata/README.md say of the data that come with the package.
+# Returns the path of an example file. These tests check what vignettes, examples and inst/extdata/README.md say of the
+# data.
 extdata <- function(...) system.file("extdata", ..., package = "pcgpu", mustWork = TRUE)
 table_of <- function(file) as.matrix(utils::read.csv(extdata(file), row.names = 1, check.names = FALSE))
 

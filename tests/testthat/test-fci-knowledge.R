@@ -1,5 +1,5 @@
-# With a test that knows the truth, a search finds no false mark and no false edge, except rfci(), which may keep too
-# many edges.
+# Expects that a search with a test that knows the truth finds no false mark and no false edge, except rfci(), which may
+# keep too many edges.
 expect_true_pag <- function(fit, problem, adjacent, info, all_edges = FALSE) {
   amat <- unname(fit@amat)
   expect_identical(false_marks(amat, problem), 0L, info = info)
@@ -45,7 +45,8 @@ test_that("marks and edges are those of the true DAG, with hidden variables and 
   expect_gt(marks, 300)
 })
 
-# What is known of a problem and true: tiers along the order of causes, three arrows that are not there, one that is.
+# Returns true knowledge of a problem: tiers along the order of causes, three arrows that are absent, one that is
+# present.
 known_of <- function(problem, adjacent) {
   ancestor <- problem$ancestor
   place <- order(order(colSums(ancestor)))

@@ -24,7 +24,7 @@ long_phase <- function(...) {
   )
 }
 
-# What a result should be where the phase ended after sets of `size`.
+# Expects the result of a phase that ended after sets of `size`.
 expect_phase_up_to <- function(fit, size, suffStat, test, alpha) {
   p <- nrow(fit@amat)
   skel <- skeleton(suffStat, test, alpha, p = p)

@@ -1,6 +1,6 @@
 # Compares with pcalg itself.
 
-# The slots of ours that differ from pcalg's.
+# Returns the slots of ours that differ from pcalg's.
 differing_slots <- function(ours, theirs) {
   bare <- function(sets) lapply(sets, function(set) if (is.list(set)) lapply(set, bare_set) else bare_set(set))
   bare_set <- function(set) if (!is.null(set)) as.integer(set)
@@ -79,7 +79,7 @@ test_that("random problems have pcalg's answers, in every slot", {
   expect_gt(compared, 15)
 })
 
-# pcalg's lines, except those that its searches for paths print.
+# Returns pcalg's lines, except those that its searches for paths print.
 lines_of_call <- function(code) {
   Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
 }

@@ -1,4 +1,4 @@
-# The definition, by a general inverse.
+# Computes the definition, by a general inverse.
 by_definition <- function(x, y, S, C, n) {
   P <- solve(C[c(x, y, S), c(x, y, S)])
   r <- -P[1, 2] / sqrt(P[1, 1] * P[2, 2])

@@ -1,4 +1,4 @@
-# Graphs must be identical() to what as(<matrix>, "graphNEL") makes.
+# Returns a random matrix. Graphs must be identical() to what as(<matrix>, "graphNEL") makes.
 random_matrix <- function(p, directed) {
   m <- matrix(stats::runif(p * p) < 0.3, p, p)
   diag(m) <- FALSE

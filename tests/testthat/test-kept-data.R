@@ -1,6 +1,6 @@
 kept <- function(x, ...) suff_gauss(x, keep = "data", ...)
 
-# Whether C has been made.
+# Returns whether C has been made.
 has_made <- function(s) !is.null(s$made$C)
 
 test_that("C and n are those of suff_gauss(), names and all, and C is made once", {

@@ -76,7 +76,7 @@ test_that("the steps between nodes are counted", {
   expect_equal(pcgpu:::steps_from(near, c(1, 3)), cbind(c(0, 1, 2, 3, 2, 1), c(2, 1, 0, 1, 2, 3)))
 })
 
-# How far distances on paper are from distances in the graph, at the best scale.
+# Measures how far distances on paper are from distances in the graph, at the best scale.
 stress <- function(xy, steps) {
   ratio <- (as.matrix(stats::dist(xy)) / steps)[upper.tri(steps)]
   mean((1 - ratio * sum(ratio) / sum(ratio^2))^2)

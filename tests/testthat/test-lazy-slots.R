@@ -14,7 +14,7 @@ search <- function(..., of = skeleton, stat = s) {
   suppressWarnings(of(stat, gaussCItest, 0.01, p = p, device = "cpu", ...))
 }
 
-# Lists and matrices that R made itself.
+# Returns the slots as lists and matrices that R made itself.
 whole <- function(fit) list(pMax = fit@pMax + 0, sepset = lapply(fit@sepset, function(row) row[seq_along(row)]))
 
 test_that("cells, rows and whole slots are those that level 0 and a compact result give", {

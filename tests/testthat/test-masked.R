@@ -1,4 +1,4 @@
-# What a fresh session prints, with pcgpu and other packages attached in this order.
+# Returns the output of a fresh session that attaches pcgpu and other packages in this order.
 attaching <- function(code) {
   in_new_session(c("options(width = 200)", code), .libPaths())
 }

@@ -153,8 +153,8 @@ memory_cases <- list(
   )
 )
 
-# What a process says that runs `make`, has its limit set, and runs `run`: "answer" with a sum of it, or "error" with
-# its class. It says so to a file that it opened before, for which there may be no room after.
+# Runs `make`, sets a limit of memory, and runs `run`. Writes "answer" with a sum of it, or "error" with its class, to a
+# file that it opened before the limit, because there may be no room afterwards.
 in_little_memory <- function(case, mib, threads, report) {
   # What a call loads when it is first made, an error's text among it.
   small <- skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = 0.1, p = 3)
@@ -212,9 +212,9 @@ in_little_memory <- function(case, mib, threads, report) {
   TRUE
 }
 
-# Each of `calls`, list(case, mib, threads), in a process of its own: data frame(ended, said). They are forks of one
-# that has loaded the packages and called nothing yet. It runs without R's compiler, which crashes where a regular
-# expression finds no memory (R 4.2).
+# Runs each of `calls`, list(case, mib, threads), in a process of its own and returns a data frame(ended, said). The
+# processes are forks of one that has loaded the packages and called nothing yet. It runs without R's compiler, which
+# crashes if a regular expression finds no memory (R 4.2).
 all_in_little_memory <- function(calls) {
   files <- tempfile(c("script", "calls", "found"))
   on.exit(unlink(files))

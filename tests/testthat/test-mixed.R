@@ -32,7 +32,7 @@ completed <- function(x, m = 3L) {
   })
 }
 
-# Of the formula, by lm() and so on: x a number, y levels, S a number.
+# Computes the formula, by lm() and so on: x is a number, y has levels, S is a number.
 by_hand <- function(x, y, s) {
   normal <- function(z, sigma) -nrow(z) / 2 * (ncol(z) * log(2 * pi) + log(det(sigma)) + ncol(z))
   ml <- function(z) stats::cov(z) * (nrow(z) - 1) / nrow(z)
@@ -240,7 +240,7 @@ test_that("what does not fit is refused by name", {
   bad(pc(transform(x, a = Inf), alpha = 0.05), "infinite values in column \"a\"")
   bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave out `indepTest`", "na")
   bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")
-  bad(mixCItest(1, 1, NULL, x), "different variables", "S")
+  bad(mixCItest(1, 1, NULL, x), "different variables", "y")
   bad(mixCItest(1, 9, NULL, x), "name of one variable", "y")
   bad(mixCItest(1.5, 2, NULL, x), "the name of one variable, or a number from 1 to", "x")
   bad(

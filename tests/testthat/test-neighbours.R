@@ -1,4 +1,4 @@
-# By names, one step after the other.
+# Finds neighbours by names, one step after the other.
 plain_neighbours <- function(edges, labels, a, order, follow) {
   steps <- rbind(
     data.frame(

@@ -94,7 +94,8 @@ test_that("a GPU that fails in orient() or suff_gauss(), and that another stands
   expect_message(suff_gauss(simulate(5, 30)), "cuda:1 failed.*it fell out", class = "pcgpu_message_lost")
 })
 
-# By the definition, without pcalg: some DAG has the graph's arrows and v-structures, and the graph is that DAG's CPDAG.
+# Decides by the definition, without pcalg: some DAG has the graph's arrows and v-structures, and the graph is that
+# DAG's CPDAG.
 is_cpdag_by_definition <- function(m) {
   directed <- m == 1 & t(m) == 0
   open <- m == 1 & t(m) == 1

@@ -1,6 +1,6 @@
 # A search and its own p-values must agree: p >= alpha removes a pair, at alpha = p too.
 
-# Pairs of a fit that contradict their p-values; alpha may be one of them.
+# Returns the pairs of a fit that contradict their p-values; alpha may be one of them.
 contradictions <- function(fit, alpha) {
   upper <- upper.tri(fit@pMax)
   sum((amat(fit)[upper] != 0) != (fit@pMax[upper] < alpha))

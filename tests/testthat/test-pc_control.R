@@ -1,4 +1,4 @@
-# What they know contradicts the data here and there, which is not what is tested.
+# Runs pc() without the warnings about knowledge that contradicts the data, which is not tested here.
 pc <- function(...) suppressMessages(pcgpu::pc(...), classes = "pcgpu_message_knowledge")
 orient <- function(...) suppressMessages(pcgpu::orient(...), classes = "pcgpu_message_knowledge")
 

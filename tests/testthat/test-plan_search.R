@@ -15,7 +15,7 @@ test_that("a search that ends is told whole", {
   )
 })
 
-# Fast at level 0, slow from `level` on.
+# Returns a test that is fast at level 0 and slow from `level` on.
 slow_from <- function(level, seconds = 0.02) {
   function(x, y, S, suffStat) {
     if (length(S) >= level) {

@@ -1,4 +1,4 @@
-# The engines whose pictures can be read: both draw with base graphics.
+# Returns the engines whose pictures can be read: both draw with base graphics.
 ours <- function() c("base", if (requireNamespace("igraph", quietly = TRUE)) "igraph")
 
 conflicts <- function() pc(suff(p = 9, n = 60, degree = 3), gaussCItest, 0.2, p = 9, solve.confl = TRUE)

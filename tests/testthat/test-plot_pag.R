@@ -1,5 +1,5 @@
-# Which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle" or
-# "tail".
+# Returns which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle"
+# or "tail".
 drawn_mark <- function(heads, circles, low, high, centres) {
   if (any(vapply(heads, function(head) points_to(head$points, low, high, centres[2:1, ]), NA))) {
     return("arrow")

@@ -3,7 +3,7 @@ slow_test <- function(x, y, S, suffStat) {
   as.numeric(length(S) > 0)
 }
 
-# What is written to stderr while `code` runs.
+# Returns what is written to stderr while `code` runs.
 written <- function(code) {
   file <- tempfile()
   connection <- file(file, "w")
@@ -53,7 +53,7 @@ test_that("what a bar says is the caller's, with tests and their rate where they
   expect_match(said[4], "^Level 2, 3 edges, 12,345 tests, [0-9,]+/s$")
 })
 
-# What Rust reports: level, done, total, edges, tests, a row each.
+# Returns what Rust reports: level, done, total, edges, tests, with a row for each report.
 reported <- function(test, method, p, m_max = Inf, alpha = 0.05) {
   seen <- list()
   pcgpu:::rust_search(

@@ -1,4 +1,4 @@
-# Two genes decide the status.
+# Returns data in which two genes decide the status.
 patients <- function(n = 120) {
   set.seed(1)
   x <- matrix(rnorm(n * 30), n, dimnames = list(sprintf("patient%03d", seq_len(n)), paste0("gene", 1:30)))

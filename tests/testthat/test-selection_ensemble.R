@@ -12,7 +12,7 @@ same_parts <- c(
   "observations"
 )
 
-# The codes of the columns. A selection from some of the rows must not recompute them.
+# Returns the codes of the columns. A selection from some of the rows must not recompute them.
 codes_of <- function(x, bins) {
   apply(x, 2, function(v) pmin(floor((v - min(v)) / (max(v) - min(v)) * bins), bins - 1))
 }
@@ -53,7 +53,7 @@ test_that("each selection is that from its rows, without making the columns disc
   }
 })
 
-# The same ensemble, with the seed that it drew.
+# Returns the same ensemble, with the seed that it drew.
 once_again <- function(x) {
   do.call(selection_ensemble, x$ensemble[c("replicates", "fraction", "replace", "aggregate", "seed")])
 }

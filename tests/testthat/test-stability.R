@@ -1,4 +1,4 @@
-# Data in which a and b are causes of d, and d of e.
+# Returns data in which a and b are causes of d, and d of e.
 stability_data <- function(n = 120, seed = 1) {
   with_seed(seed, {
     a <- rnorm(n)
@@ -14,7 +14,7 @@ with_seed <- function(seed, code) {
   code
 }
 
-# What pc() makes of each sample's rows, counted by the plainest means: a row x, y, and the four counts for each pair.
+# Counts the results of pc() on each sample's rows by the plainest means: a row x, y, and the four counts for each pair.
 counts_by_hand <- function(found, suff_of, test, ...) {
   p <- length(found$labels)
   counts <- array(0L, c(p, p, 4))
@@ -51,7 +51,7 @@ counts_by_hand <- function(found, suff_of, test, ...) {
   )
 }
 
-# The function of the package that takes a threshold, on counts that were made up.
+# Calls the function of the package that takes a threshold, on counts that were made up.
 with_average_of <- function(...) getFromNamespace("with_average", "pcgpu")(...)
 
 test_that("counts are those of pc() on each sample's rows, for each test", {

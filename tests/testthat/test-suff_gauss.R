@@ -1,4 +1,4 @@
-# What suff_gauss() promises of C.
+# Expects what suff_gauss() promises of C.
 expect_cor <- function(C, wanted, tolerance = 1e-12) {
   expect_lte(max(abs(C - wanted)), tolerance)
   expect_identical(dimnames(C), dimnames(wanted))

@@ -50,7 +50,7 @@ test_that("a default number of threads is marked so: threads that cannot be star
   expect_identical(engine[c("threads_named", "kind")], list(threads_named = FALSE, kind = "cpu"))
 })
 
-# The names of the threads of this process.
+# Returns the names of the threads of this process.
 threads_of_process <- function() {
   tasks <- Sys.glob("/proc/self/task/*/comm")
   vapply(tasks, function(task) tryCatch(readLines(task, warn = FALSE), error = function(e) ""), "", USE.NAMES = FALSE)

@@ -1,4 +1,4 @@
-# Rows (i, j, mark) as a matrix, and edges as a skeleton.
+# Converts rows (i, j, mark) to a matrix, and edges to a skeleton.
 marks_of <- function(rows, p) amat_of(rows, p)
 
 edges_both_ways <- function(edges, p) {

@@ -22,7 +22,7 @@ written <- function(x, end, ..., lines = FALSE) {
   paths
 }
 
-# Attributes of nodes as they were given, by name.
+# Expects attributes of nodes as they were given, by name.
 expect_known <- function(found, column, names = odd_names) {
   want <- known_of[[column]][match(names, known_of$name)]
   expect_identical(found, want, info = column)
