@@ -100,7 +100,7 @@ test_that("labels that are the names in another order are refused", {
   }
 })
 
-test_that("names in another order are refused wherever there are names on both sides", {
+test_that("names in another order are refused whenever both sides have names", {
   x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 100, seed = 1))
   labels <- names(x)
   turned <- rev(labels)

@@ -12,7 +12,7 @@ test_that("a call that comes to its end leaves no file, and gives its answer", {
   }
 })
 
-test_that("a search that is killed at any moment goes on, and gives the same answer", {
+test_that("a search that is killed at any moment continues, and gives the same answer", {
   skip_on_os("windows")
   skip_on_cran()
   set.seed(20)
@@ -52,7 +52,7 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
   expect_gte(resumed, 5)
 })
 
-test_that("it says from where it goes on", {
+test_that("a message names the point from which the search continues", {
   file <- no_file()
   on.exit(unlink(file))
   s <- small()
@@ -126,7 +126,7 @@ test_that("when the time is over, the result is that of the last level", {
   }
 })
 
-test_that("a result that ended early says so wherever it is shown", {
+test_that("a result that ended early is marked wherever it is shown", {
   test <- function(x, y, S, suffStat) {
     if (length(S) == 1) {
       Sys.sleep(wait)
@@ -270,7 +270,7 @@ test_that("a file of another call is refused, and stays", {
   refused(indepTest = stopping, reason = "other_file", says = "is not a checkpoint of pcgpu")
 })
 
-test_that("a function is known again once R has compiled it, and data by their values", {
+test_that("a function is recognised after R has compiled it, and data by their values", {
   test <- function(x, y, S, suffStat) suffStat$p(x, y)
   suff <- function(n) list(p = function(x, y) x / y, n = n)
   coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), test, suffStat)
@@ -283,7 +283,7 @@ test_that("a function is known again once R has compiled it, and data by their v
   expect_named(pcgpu:::with_code(list(kind = "function"), NULL, test, suff(1)), "kind")
 })
 
-test_that("lists of any class are known by their values", {
+test_that("lists of any class are recognised by their values", {
   coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), sin, suffStat)$stat
   time <- as.POSIXlt("2020-01-02", tz = "UTC")
   table <- structure(list(a = 1, f = list(sin)), class = "data.frame", row.names = 1L)
@@ -297,7 +297,7 @@ test_that("lists of any class are known by their values", {
   expect_false(identical(coded(strange), known[[3]]))
 })
 
-test_that("a level that workers have begun, or this process alone, comes to the same end the other way", {
+test_that("a level that workers or this process have begun gives the same result the other way", {
   flag <- tempfile()
   file <- no_file()
   on.exit(unlink(c(flag, file)))
@@ -328,7 +328,7 @@ test_that("a level that workers have begun, or this process alone, comes to the 
   expect_gt(within, 2)
 })
 
-test_that("a matrix that the search checks itself is the same on workers, which have it checked", {
+test_that("a matrix that the search checks itself is the same on workers, which also check it", {
   file <- no_file()
   p <- pcgpu:::most_checked_first + 1L
   s <- suff(p = p, n = 100, degree = 3)

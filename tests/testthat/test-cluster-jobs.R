@@ -72,7 +72,7 @@ test_that("workers of a plan give the same answers, and are free afterwards", {
   )
 })
 
-test_that("a plan whose workers cannot load pcgpu is an error that says so", {
+test_that("a plan whose workers cannot load pcgpu gives an error with this reason", {
   skip_on_cran()
   skip_if_not_installed("future")
   within <- folder_of_jobs()

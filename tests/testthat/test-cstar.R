@@ -62,7 +62,7 @@ test_that("lower bounds, shares, ranks and error bounds are those of each sample
   expect_identical(as.data.frame(found)$x[1], "g3")
 })
 
-test_that("the ranking depends on the seed alone, and data are taken as they come", {
+test_that("the ranking depends on the seed alone, and data of all forms are accepted", {
   data <- cstar_data()
   one <- cstar(data, 0.1, y = "growth", replicates = 12, seed = 4, numCores = 1)
   same <- c("pairs", "frequency", "q")

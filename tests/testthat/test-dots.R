@@ -69,7 +69,7 @@ test_that("no method has an argument that it does not know", {
   )
 })
 
-test_that("S4 methods have no `...` that nobody looks at", {
+test_that("S4 methods have no `...` that is not checked", {
   ns <- asNamespace("pcgpu")
   tables <- grep("^[.]__T__", ls(ns, all.names = TRUE), value = TRUE)
   expect_gt(length(tables), 1L)

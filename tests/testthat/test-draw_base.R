@@ -77,7 +77,7 @@ test_that("large graphs and nodes without edges are placed as well", {
   }
 })
 
-test_that("one cex a node is kept, and the text of the legend and the title shrink with the page", {
+test_that("one cex per node is kept, and the text of the legend and the title shrink with the page", {
   grDevices::pdf(NULL, 7, 6)
   on.exit(grDevices::dev.off())
   m <- matrix(c(0, 1, 0, 0, 0, 1, 0, 1, 0), 3)
@@ -110,7 +110,7 @@ test_that("box_reach() is the distance to the edge of a box with rounded corners
   expect_equal(reach(atan2(to[2], to[1]), c(4, 2), 0.5), sqrt(sum(to^2)))
 })
 
-test_that("no polygon is drawn where no edge has a head", {
+test_that("no polygon is drawn if no edge has a head", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot.new()

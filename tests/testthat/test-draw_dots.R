@@ -65,7 +65,7 @@ test_that("dots lie apart, on the page and above the legend, and so do labels, a
   }
 })
 
-test_that("boxes give way to dots where they have no room, and hubs are labelled", {
+test_that("boxes become dots if they lack room, and hubs are labelled", {
   expect_false(placed(sparse(11))$dots)
   expect_false(placed(sparse(300), labels = TRUE)$dots)
   large <- placed(sparse(1500))
@@ -85,7 +85,7 @@ test_that("boxes give way to dots where they have no room, and hubs are labelled
   )
 })
 
-test_that("nothing is drawn of an empty graph, one edge is, and nodes without an edge are", {
+test_that("an empty graph draws nothing, a single edge is drawn, and so are nodes without an edge", {
   expect_identical(wrong_of(placed(matrix(0, 0, 0), labels = "hubs")), character())
   expect_identical(wrong_of(placed(matrix(c(0, 0, 1, 0), 2), labels = "hubs")), character())
   alone <- placed(matrix(0, 500, 500))
@@ -129,7 +129,7 @@ test_that("places of the user's are kept, at one scale", {
   }
 })
 
-test_that("Rgraphviz says what it cannot do, and a page is not for a picture", {
+test_that("Rgraphviz reports what it cannot do, and a page is not for a picture", {
   m <- matrix(c(0, 0, 1, 0), 2)
   asked <- list(colour = 1:2, size = 1:2, layout = matrix(0, 2, 2))
   for (argument in names(asked)) {

@@ -58,7 +58,7 @@ known_of <- function(problem, adjacent) {
   list(tiers = as.integer(cut(place, 3)), forbidden = some(none, 3), required = some(sure, 1))
 }
 
-test_that("what is known is in the graph, and leaves no false mark and takes none away", {
+test_that("knowledge is in the graph, adds no false mark and removes no true mark", {
   more <- 0
   for (seed in 1:10) {
     problem <- hidden_problem(5 + seed %% 2, 2 + seed %% 3, degree = 2 + seed %% 3, seed = seed)
@@ -125,7 +125,7 @@ test_that("names and numbers of variables are the same knowledge", {
   )
 })
 
-test_that("data that speak against what is known are told of, and what contradicts itself is refused", {
+test_that("data that contradict the knowledge give a message, and contradictory knowledge is refused", {
   set.seed(1)
   x <- matrix(rnorm(8000), 2000, dimnames = list(NULL, paste0("v", 1:4)))
   x[, 3] <- x[, 1] + x[, 2] + x[, 3]

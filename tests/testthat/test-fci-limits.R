@@ -108,7 +108,7 @@ test_that("searches that come to their end leave no file", {
   }
 })
 
-test_that("a search that is killed in any phase goes on, and gives the same answer", {
+test_that("a search that is killed in any phase continues, and gives the same answer", {
   skip_on_os("windows")
   skip_on_cran()
   set.seed(20)
@@ -143,7 +143,7 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
   expect_gte(resumed, 4)
 })
 
-test_that("the phase goes on from where it was", {
+test_that("the phase continues from where it was", {
   file <- no_file()
   on.exit(unlink(c(file, paste0(file, ".pdsep"))))
   count <- 0
@@ -177,7 +177,7 @@ test_that("the phase goes on from where it was", {
   expect_false(file.exists(paste0(file, ".pdsep")))
 })
 
-test_that("what the time ended goes on with the same call", {
+test_that("a search that the time limit ended continues with the same call", {
   file <- no_file()
   wanted <- parts(long_phase(m.max = 5))
   run <- function(...) long_phase(m.max = 5, checkpoint = file, ...)
@@ -195,7 +195,7 @@ test_that("what the time ended goes on with the same call", {
   expect_identical(list.files(dirname(file), basename(file)), character())
 })
 
-test_that("a skeleton that the time has ended goes on to its end, and through what follows", {
+test_that("a skeleton that the time limit ended continues to its end, and through the later phases", {
   on.exit(options(pcgpu_test_wait = NULL))
   test <- function(x, y, S, suffStat) {
     if (length(S) == 2) {

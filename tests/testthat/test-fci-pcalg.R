@@ -84,7 +84,7 @@ lines_of_call <- function(code) {
   Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
 }
 
-test_that("verbose prints pcalg's lines, but those of searches for paths", {
+test_that("verbose prints pcalg's lines, except those of searches for paths", {
   skip_without_pcalg()
   for (seed in 1:2) {
     s <- suff(p = 9, n = 80, degree = 3, seed = seed)
@@ -197,7 +197,7 @@ test_that("pcalg's functions take our results", {
   expect_gt(compared, 30)
 })
 
-test_that("use_in_pcalg() puts them in pcalg's place, where its dag2pag() calls udag2pag()", {
+test_that("use_in_pcalg() replaces pcalg's functions, also when its dag2pag() calls udag2pag()", {
   skip_without_pcalg()
   on.exit(use_in_pcalg(FALSE))
   set.seed(44)

@@ -81,7 +81,7 @@ test_that("changes, copies, files and other processes have their own cells", {
   )
 })
 
-test_that("R's functions take the slots", {
+test_that("R's functions accept the slots", {
   fit <- search()
   of <- whole(fit)
   sets <- search()@sepset
@@ -104,7 +104,7 @@ test_that("R's functions take the slots", {
   expect_true(methods::validObject(search()))
 })
 
-test_that("cells hold when R collects at every allocation", {
+test_that("cells stay valid when R collects at every allocation", {
   fit <- search()
   of <- whole(search())
   gctorture(TRUE)

@@ -1,6 +1,6 @@
 check <- function(...) markov_check(..., numCores = 2)
 
-test_that("what is asked is what the graph implies", {
+test_that("the questions are those that the graph implies", {
   for (seed in 1:4) {
     dag <- random_dag(12, 3, seed = seed)
     m <- as.matrix(dag)
@@ -81,7 +81,7 @@ test_that("tests of levels, of R, and named by the data run, too", {
   expect_equal(in_r$summary, named$summary)
 })
 
-test_that("graphs without a DAG are told of, and arguments are checked", {
+test_that("graphs without a DAG give a message, and arguments are checked", {
   square <- matrix(0, 4, 4)
   square[cbind(c(1, 2, 3, 4, 2, 3, 4, 1), c(2, 3, 4, 1, 1, 2, 3, 4))] <- 1
   x <- matrix(rnorm(200), 50)
@@ -115,7 +115,7 @@ test_that("Anderson and Darling's distribution has its known points", {
   expect_gt(stats::ks.test(p, "punif")$p.value, 1e-3)
 })
 
-test_that("completed data sets are sent on to the argument that takes them", {
+test_that("completed data sets are passed to the argument that takes them", {
   sets <- list(iris[1:4], iris[1:4])
   fit <- suppressMessages(pc(iris[1:4], alpha = 0.01))
   expect_error(markov_check(fit, sets), "`data`.*as `suffStat`", class = "pcgpu_error_argument")
@@ -207,7 +207,7 @@ test_that("a sample that is too small gives an error about the data", {
   }
 })
 
-test_that("columns that are constant in a sample have no answer there, and that is said", {
+test_that("columns that are constant in a sample have no answer there, with a message", {
   set.seed(28)
   n <- 200
   x <- data.frame(a = rnorm(n))
@@ -266,7 +266,7 @@ test_that("columns that are constant in a sample have no answer there, and that 
   }
 })
 
-test_that("a constant among those that are conditioned on takes a degree of freedom, and tells nothing", {
+test_that("a constant conditioning variable takes a degree of freedom, and changes nothing else", {
   set.seed(1)
   x <- matrix(rnorm(240), 60, dimnames = list(NULL, c("a", "b", "d", "e")))
   suff <- suff_with_constants(replace(x, 121:180, 7), 3L)
@@ -286,7 +286,7 @@ test_that("a constant among those that are conditioned on takes a degree of free
   expect_identical(unname(suff_with_constants(replace(x[, 1:3], 61:180, 0), 2:3)$C), diag(3))
 })
 
-test_that("missing values are what the search took them for, or an error that says what works", {
+test_that("missing values are treated as in the search, or an error names what works", {
   x <- random_data(random_dag(4, 2, seed = 1), 200, seed = 1)
   graph <- random_dag(4, 2, seed = 1)
   holes <- replace(x, c(5, 250), NA)

@@ -6,7 +6,7 @@ contradictions <- function(fit, alpha) {
   sum((amat(fit)[upper] != 0) != (fit@pMax[upper] < alpha))
 }
 
-test_that("with two variables a search keeps the edge just where the test's own p is below alpha", {
+test_that("with two variables a search keeps the edge exactly if the test's own p is below alpha", {
   set.seed(11)
   for (i in 1:40) {
     levels <- sample(2:5, 2, replace = TRUE)

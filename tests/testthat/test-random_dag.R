@@ -1,4 +1,4 @@
-test_that("a graph has the edges that were asked for, no cycle, and follows the seed", {
+test_that("a graph has the requested edges, no cycle, and follows the seed", {
   for (model in c("er", "power", "layers")) {
     dag <- random_dag(200, 3, model, seed = 5)
     expect_s3_class(dag, "pcgpu_graph")
@@ -22,7 +22,7 @@ test_that("a graph has the edges that were asked for, no cycle, and follows the 
   expect_identical(length(random_dag(1, 0)$from), 0L)
 })
 
-test_that("it is converted", {
+test_that("a random DAG is converted", {
   dag <- random_dag(12, 3, labels = letters[1:12], seed = 3)
   table <- as.data.frame(dag)
   expect_identical(nrow(table), length(dag$from))
@@ -55,7 +55,7 @@ test_that("arguments are checked", {
   expect_identical(expect_error(cpdag_of(matrix(1, 2, 2)), class = "pcgpu_error_argument")$argument, "dag")
 })
 
-test_that("few variables have the neighbours that there are", {
+test_that("few variables have the neighbours that exist", {
   expect_identical(random_dag(1)$labels, "x1")
   expect_identical(length(random_dag(2, seed = 1)$from), 1L)
 })

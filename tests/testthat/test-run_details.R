@@ -68,7 +68,7 @@ test_that("details survive orient(), saveRDS() and validObject()", {
 })
 
 # Graphs of many searches, with few observations so that tests contradict each other.
-test_that("whether the graph is a CPDAG is what pcalg says", {
+test_that("whether the graph is a CPDAG agrees with pcalg", {
   skip_without_pcalg()
   seen <- logical()
   for (seed in 1:25) {
@@ -92,7 +92,7 @@ test_that("whether the graph is a CPDAG is what pcalg says", {
   expect_gt(sum(!seen), 30)
 })
 
-test_that("print, summary and plot say where the graph is no CPDAG", {
+test_that("print, summary and plot report a graph that is no CPDAG", {
   invalid <- NULL
   for (seed in 1:50) {
     fit <- pc(suff(p = 9, n = 60, degree = 3, seed = seed), gaussCItest, 0.2, p = 9)
@@ -111,7 +111,7 @@ test_that("print, summary and plot say where the graph is no CPDAG", {
   }
 })
 
-test_that("the note says what it means, then what gives a valid graph", {
+test_that("the note gives the meaning, then the remedy", {
   note <- function(u2pd = "relaxed", conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE, known = NULL) {
     fit <- small_fit()
     orient <- pcgpu:::check_orientation(u2pd, conservative, maj.rule, solve.confl)

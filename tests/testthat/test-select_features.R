@@ -197,7 +197,7 @@ test_that("a selection prints, plots and becomes a data frame", {
   expect_true("Many" %in% unlist(lapply(drawn[[1]], function(call) Filter(is.character, as.list(call[[2]])))))
 })
 
-test_that("a selection goes on into pc()", {
+test_that("a selection is passed on to pc()", {
   set.seed(4)
   x <- matrix(rnorm(400 * 100), 400, dimnames = list(NULL, paste0("g", 1:100)))
   y <- x[, 7] - x[, 50] + rnorm(400)
@@ -227,7 +227,7 @@ test_that("Ctrl-C stops a selection within half a second, and the next call work
   expect_s3_class(select_features(x[1:50, 1:5], y[1:50], 2), "pcgpu_selection")
 })
 
-test_that("a GPU is taken where it is asked for or pays", {
+test_that("a GPU is used if it is named or pays", {
   data <- simulate_features()
   choose <- function(device, counts) {
     pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
@@ -284,7 +284,7 @@ test_that("the number of intervals follows the number of observations", {
   }
 })
 
-test_that("codes keep their values where the number of bins is left to us", {
+test_that("codes keep their values if the number of bins is left to us", {
   set.seed(4)
   # Two bins on 60 samples would make 0 and 1 of the genotypes one level, and lose what they say of y.
   genotype <- sample(0:2, 60, TRUE)

@@ -90,7 +90,7 @@ test_that("whole numbers are coded like their factors, whatever their type and r
   }
 })
 
-test_that("factors keep levels that do not occur, beside numbers too", {
+test_that("factors keep levels that do not occur, next to numbers, too", {
   set.seed(5)
   x <- data.frame(
     a = factor(sample(c("u", "v", NA), 300, TRUE), levels = c("w", "u", "x", "v")),
@@ -111,7 +111,7 @@ test_that("factors keep levels that do not occur, beside numbers too", {
   expect_identical(w$columns, 5L)
 })
 
-test_that("the columns of a data frame go through to a graph", {
+test_that("the columns of a data frame lead to a graph", {
   s <- simulate_codes(6, 800)
   x <- as.data.frame(lapply(as.data.frame(s$dm), function(v) factor(letters[v + 1])))
   ours <- suff_discrete(x)
@@ -141,7 +141,7 @@ test_that("constant columns are reported and have two levels", {
   expect_equal(sum(amat(fit)), 0)
 })
 
-test_that("what is not discrete is refused by column", {
+test_that("columns that are not discrete are refused by name", {
   expect_error(suff_discrete(iris), "column.*\"Sepal.Length\".*\"Petal.Width\"", class = "pcgpu_error_argument")
   expect_error(
     suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))),

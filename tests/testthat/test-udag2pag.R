@@ -9,7 +9,7 @@ edges_both_ways <- function(edges, p) {
   m
 }
 
-test_that("graphs that have marks get pcalg's recorded ones", {
+test_that("graphs with marks get pcalg's recorded marks", {
   calls <- read_golden("fci/marks-random")$calls
   expect_gt(length(calls), 150)
   for (k in seq_along(calls)) {

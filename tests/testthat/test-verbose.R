@@ -111,7 +111,7 @@ test_that("the lines of an orientation are pcalg's, all of them", {
   }
 })
 
-test_that("orient() prints what pc() prints of the orientation", {
+test_that("orient() prints the lines of pc() about the orientation", {
   s <- suff(p = 8, n = 60, degree = 3)
   skel <- skeleton(s, gaussCItest, 0.1, p = 8)
   lines <- capture.output(orient(
