@@ -1,8 +1,8 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
 # Returns the runs of a folder of logs in the form of runs.csv (kept.R), with a row for each. It has paper, log and way
-# (strategy or the like), minimum and median of the repeats after the first in seconds, and the distance, per cent or
-# number of tests that the run reports (`count`). It also has tests by level (`tests`), shares of time by level
+# (strategy or the like), and minimum and median of the repeats after the first in seconds. `count` is the distance, per
+# cent or number of tests that the run reports. It also has tests by level (`tests`), shares of time by level
 # (`began`: milliseconds at which levels began, and at which all ended), and figure 9's sets by rows (`rows`). If a run
 # was left out, it has the seconds that it would take (`would_take`) and those that were allowed (`limit`). A row
 # without a way describes the whole log: how it ended if its time did not suffice, and the machine that made it.
@@ -35,7 +35,7 @@ read_log <- function(file) {
     if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
   }
   whole <- run_row("", NA_real_)
-  # Why it did not end is in a file beside it.
+  # The reason why it did not end is in a file next to it.
   left_out <- sub("[.]log$", ".left-out", file)
   whole$ended <- if (file.exists(left_out)) readLines(left_out)[1L] else ""
   for (what in c("machine", "processor", "cores", "commit", "packed")) {
@@ -105,7 +105,7 @@ of_searches <- function(lines) {
     cells <- strsplit(lines[i], ",", fixed = TRUE)[[1L]]
     before <- max(clocks[clocks < i], -Inf)
     tests <- gsub("[^0-9 ]", "", grep("^# tests by level", lines[-seq_len(i)], value = TRUE)[1L])
-    # Of several cards, as cuda:0+1, the way has their number.
+    # For several GPUs, as cuda:0+1, the way has their number.
     device <- sub(" .*", "", cells[4L])
     several <- if (grepl("+", device, fixed = TRUE)) paste(1L + nchar(gsub("[^+]", "", device)), "cards ") else ""
     run_row(
@@ -133,7 +133,7 @@ of_searches <- function(lines) {
       rows = paste(sprintf("%.0f", tapply(sets$sets, bin, sum, default = 0)), collapse = " ")
     )
   })
-  # A strategy that comes twice was run once more for having opened the card.
+  # A strategy that comes twice was run again, because its first run opened the GPU.
   found <- bind(c(rows, whole, redundant))
   found[!duplicated(found$way, fromLast = TRUE), ]
 }
@@ -240,7 +240,7 @@ of_selections <- function(lines) {
   names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "CPU, " = "cpu")
   bind(lapply(grep("s [(]min / median", lines, value = TRUE), function(line) {
     seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
-    # Of several cards, as `GPUs 0,1`, the way is their number.
+    # For several GPUs, as `GPUs 0,1`, the way is their number.
     is_of_cards <- startsWith(line, "GPUs ")
     way <- if (is_of_cards) {
       paste(1L + nchar(gsub("[^,]", "", sub(":.*", "", line))), "cards")

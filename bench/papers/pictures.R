@@ -1,8 +1,8 @@
 # Draws what the papers draw, in one style, into PNG files: table.R sources it.
 
-# A colour means the same everywhere: what is published, and published of another machine or program; the papers'
-# mappings on our card, of which there are up to three; ours, and ours otherwise (one test in place of a batch, on the
-# CPU, on two cards, on four). Levels and ways to keep a matrix have colours of their own.
+# Colours with one meaning in all pictures: published, and published for another machine or program; the papers'
+# mappings on our GPU, up to three; ours, and ours in another way (one test instead of a batch, on the CPU, on two GPUs,
+# on four). Levels and ways to keep a matrix have colours of their own.
 colours <- c(
   published = "#8a8a8a",
   published_other = "#bfbfbf",
@@ -32,8 +32,8 @@ signs <- c(
   blocks = 17
 )
 
-# Opens a page of panels, draws, and makes the file a palette one. `labels`: the page's legend, by name of `colours`,
-# above the panels; of bars, or of curves, whose lines are dashed where they are published.
+# Opens a page of panels, draws, and gives the file a palette. `labels`: the page's legend, by name of `colours`, above
+# the panels; of bars, or of curves, whose lines are dashed if they are published.
 page_of <- function(file, panels, draw, labels = NULL, bars = FALSE, height = 440, columns = panels) {
   rows <- ceiling(panels / columns)
   width <- c(640, 980, 1350)[columns]
@@ -300,12 +300,12 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
       }
     )
   }
-  # Whether it is known when the levels of these runs began.
+  # Returns whether it is known when the levels of these runs began.
   has_levels <- function(keys) {
     began <- of(keys, "began")
     all(!is.na(began) & nzchar(began))
   }
-  # Rows of published.csv of an item, in this order.
+  # Returns rows of published.csv of an item, in this order.
   rows <- function(paper, item, what = NULL) {
     found <- published[published$paper == paper & startsWith(published$item, item), ]
     if (is.null(what)) found else found[found$what == what, ]
@@ -577,7 +577,7 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     }
   )
 
-  # A curve of a table's ways, by what varies.
+  # Returns a curve of a table's ways, by what varies.
   of_ways <- function(log, x, way) curve(x, of(paste0("cmiknn/", log, "#", way)))
   cores <- "pcgpu, on the CPU"
   labels <- c(

@@ -1,15 +1,19 @@
-# Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh
-# wrote: its logs first take the place in runs.csv of those of the same name, or are added to the others. Numbers
-# without a run in runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published
-# number (published.csv).
+# Makes bench/PAPERS.md and bench/papers/figures from the runs that are kept: Rscript table.R [OUT]. OUT is the folder
+# that run.sh wrote. Its logs first replace those of the same name in runs.csv, or are added. Numbers without a run in
+# runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published number
+# (published.csv).
 #
-# published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our
-# card), ours, and base and ours_base, where the number says how many times as fast as those they are: PAPER/LOG#WAY, as
-# logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`, of which a way
-# `edge:*` is the range over all such; x:1, times as fast as `base` at level 1, from the times at which levels began; `x
-# over ...`, times as fast as something that was not run here, where seconds stand beside it; %:0, %:1 and %:2, per cent
-# of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
-# %:told, per cent that the run itself tells of.
+# Columns of published.csv: paper, item (table or figure), data, what; hardware, value, unit; runs; and why a run is
+# missing or unlike theirs. The runs are PAPER/LOG#WAY, as logs.R reads them: theirs (their mapping on our GPU), ours,
+# and, for ratios, base and ours_base. Units:
+# - s;
+# - x, times as fast as `base`; a way `edge:*` of it is the range over all such;
+# - x:1, times as fast as `base` at level 1, from the times at which levels began;
+# - `x over ...`, times as fast as something that was not run here, with seconds next to it;
+# - %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5; %tests:0 and so on, of the
+#   tests;
+# - tests, their number;
+# - `%:told`, per cent that the run itself reports.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
@@ -122,8 +126,8 @@ number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / 
 
 shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
 
-# How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single
-# precision; NA where it is a CPU.
+# The ratio of a GPU of ours to that of a row, or to those: the larger of memory bandwidth and single precision; NA for
+# a CPU.
 cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
 figures_of <- function(pattern) {
   card <- grep(pattern, cards$card)[1L]
@@ -220,10 +224,10 @@ row_of <- function(row) {
     ratio_text(seconds(row$theirs, theirs), ours_s)
   }
 
-  # What is worked out of runs, or was.
+  # Remarks on numbers that are computed from runs.
   batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
   later <- if (endsWith(row$ours, "#first")) run_of(sub("first$", "warm", row$ours))
-  # What is oriented no card has a part in.
+  # GPUs take no part in orientation.
   on_card <- row$unit == "s" && !is_surrogate && !endsWith(row$ours, "#orient")
   more <- if (on_card && has_ours) more_of_card(row$hardware, row$ours) else NA_real_
   of_theirs <- if (has_theirs && row$unit == "s" && isTRUE(median_of(row$theirs) > value)) "slower here than published"

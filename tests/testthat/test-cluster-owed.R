@@ -114,7 +114,7 @@ test_that("a silent job is lost unless it waits for a message", {
   for (rank in 1:3) {
     mail$send(rank, "work")
   }
-  # The first works, the second has read its message and waits, the third waits but has not seen its message.
+  # The first works, the second has read its message and waits, the third waits but did not see its message.
   for (rank in 1:2) {
     unlink(mail$place(rank, "to-1"))
   }
