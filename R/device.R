@@ -34,9 +34,8 @@ auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
-# The threshold for select_features(), in counts (rows times columns times k). On an H200 compared with 16 cores
-# (bench/results.csv, suite select, cases "crossing"), 1e9 counts take the cores 0.2 s, as long as the first use of a
-# GPU by a process.
+# The threshold for select_features(), in counts (rows times columns times k). 1e9 counts take 16 cores 0.2 s, as long
+# as the first use of a GPU by a process. Measured on an H200 (bench/results.csv, suite select, cases "crossing").
 auto_selection_counts <- 1e9
 
 # The sizes from which the workers of `cluster =` share a selection from all rows: rows times columns, and these times

@@ -4,8 +4,8 @@
 #' rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to
 #' [pc()] itself: it is then also used in the search.
 #'
-#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as
-#'   `as(graph, "matrix")` gives it or in pcalg's `"amat"` coding of a CPDAG.
+#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix. The
+#'   matrix is that of `as(graph, "matrix")`, or has pcalg's `"amat"` coding of a CPDAG.
 #' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist.
 #'   `tiers` and context variables direct the edges between tiers and out of the context. `forbidden` directs an edge
 #'   the other way. An arrow of `required` needs an edge. Without any of these arguments only the rules are applied.

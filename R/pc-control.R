@@ -45,12 +45,12 @@
 #' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the
 #'   reverse), or a GPU that runs whole levels.
 #'
-#' A test that is an R function is identified by its code, by the variables that it uses from the environment in which
-#' it was made, and by `suffStat`. Their values are compared, also those in environments, reference classes, R6 objects,
-#' other functions and formulas. Two kinds of variables are not compared: those that the function itself assigns with
-#' `<<-`, such as a counter, and those in the workspace and in packages. Keep data that the test needs in `suffStat`.
-#' Data that R cannot read, such as those behind an external pointer, are refused before the search begins, with an
-#' error of class `pcgpu_error_checkpoint`.
+#' A test that is an R function is identified by its code, by `suffStat`, and by the variables that it uses from its
+#' environment. Their values are compared, also those in environments, reference classes, R6 objects, other functions
+#' and formulas. Two kinds of variables are not compared: those that the function itself assigns with `<<-`, such as a
+#' counter, and those in the workspace and in packages. Keep data that the test needs in `suffStat`. Data that R cannot
+#' read, such as those behind an external pointer, are refused before the search begins, with an error of class
+#' `pcgpu_error_checkpoint`.
 #'
 #' A test that draws random numbers continues with the random numbers of the new session. A `pcAlgo` result is saved
 #' with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0.
@@ -106,8 +106,8 @@
 #' **Failures.** Workers take work in pieces as they become free. If a worker dies, others redo its piece, with a
 #' message of class `pcgpu_message_lost`. If one hangs, others overtake it. If none is left, the call ends with an error
 #' of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same message. A
-#' worker counts as lost if its answer does not have the expected form, or if its connection is silent for a minute in
-#' the middle of a message.
+#' worker counts as lost if its answer does not have the expected form. It is also lost if its connection is silent for
+#' a minute in the middle of a message.
 #'
 #' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object
 #' first finish their current piece, which takes some tenths of a second unless single tests take longer. A worker that
@@ -175,9 +175,9 @@
 #'
 #' Contradictory knowledge is an error that names the contradiction: a cycle of required arrows, an arrow both required
 #' and forbidden, or one to an earlier tier. If the separating sets suggest a v-structure that is excluded, knowledge
-#' takes precedence, and a message of class `pcgpu_message_knowledge` lists the places (with `maj.rule` and
-#' `conservative` such triples are not tested). `run_details(fit)$valid_cpdag` then says whether the graph can be
-#' extended to a DAG without cycles and further v-structures.
+#' takes precedence. A message of class `pcgpu_message_knowledge` lists the places. (With `maj.rule` and `conservative`
+#' such triples are not tested.) `run_details(fit)$valid_cpdag` then says whether the graph can be extended to a DAG
+#' without cycles and further v-structures.
 #'
 #' @param ... Must be empty. It makes R match names in full; anything here is an error that suggests the intended name.
 #' @param result The class of the result: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix;

@@ -116,10 +116,10 @@
 #' edges stand, but a graph with these arrows is not a CPDAG, and functions such as [causal_effects()] may refuse it.
 #'
 #' `u2pd = "valid"` returns the graph of `"relaxed"` if that is a CPDAG. Otherwise, it returns the CPDAG of a DAG on the
-#' same skeleton that contradicts few of the decisions on unshielded triples (x - y - z, x and z not adjacent: a
-#' v-structure or not). To find the DAG, it removes one vertex after the other. Each time it chooses the vertex that
-#' contradicts the fewest decisions as a vertex without children (Dor and Tarsi 1992 stop at a contradiction). Ties go
-#' to the first in the order of the variables; nothing is drawn at random.
+#' same skeleton that contradicts few decisions on unshielded triples. Such a triple is x - y - z with x and z not
+#' adjacent, and is a v-structure or not. To find the DAG, it removes one vertex after the other. Each time it chooses
+#' the vertex that contradicts the fewest decisions as a vertex without children (Dor and Tarsi 1992 stop at a
+#' contradiction). Ties go to the first in the order of the variables; nothing is drawn at random.
 #'
 #' `"valid"` can be combined with `conservative` and `maj.rule`; their undecided triples become v-structures only if
 #' nothing else is possible. It keeps background knowledge. [run_details()] states how many decisions were overruled. On
@@ -138,13 +138,14 @@
 #'
 #' All functions of this package that take data read them in the same way. Rows are independent observations and columns
 #' are variables.
-#' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are survey
-#'   columns of the packages haven and labelled with the missing values that they declare, `difftime`, periods of the
-#'   package lubridate, bit64's `integer64`, `I()`, and the result of `scale()`. Dates and times become numbers of days
-#'   or seconds, with a message of class `pcgpu_message_dates`. Other columns, such as lists, are an error.
+#' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are
+#'   `difftime`, `I()`, the result of `scale()`, bit64's `integer64`, and periods of the package lubridate. Survey
+#'   columns of the packages haven and labelled are examples, too, with the missing values that they declare. Dates and
+#'   times become numbers of days or seconds, with a message of class `pcgpu_message_dates`. Other columns, such as
+#'   lists, are an error.
 #' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with
-#'   decimal commas, units, or words among them), and text with more levels than half of the rows. `pc(data)` leaves out
-#'   text that differs in every row, with a message of class `pcgpu_message_identifier`.
+#'   decimal commas, units, or words among them). It also names text with more levels than half of the rows. `pc(data)`
+#'   leaves out text that differs in every row, with a message of class `pcgpu_message_identifier`.
 #' - **Whole numbers** of at most 10 different values are numbers; a message of class `pcgpu_message_codes` names them,
 #'   as they may be codes.
 #' - **Levels that never occur** cost degrees of freedom in tests of levels, as in pcalg. The message about the data
@@ -199,11 +200,13 @@
 #' @param verbose Print levels, tests and orientations like pcalg? `FALSE`, `TRUE` or 2 (everything, for any number of
 #'   variables; see below).
 #' @param device Where to run the search. The answer does not change.
-#'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else the CPU. A GPU is faster
-#'     for many variables, for discrete data with many observations, for large mixed data with at least 2,000 observations,
-#'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the
-#'     CPU. Method `"original"` runs on a GPU only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster.
-#'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for each reason.
+#'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else
+#'     the CPU. A GPU is faster for many variables, for discrete data with many observations, and for large mixed data
+#'     with at least 2,000 observations. It is also faster for all but small searches with a nearest-neighbour test. For
+#'     large data all GPUs are used. Tests that are R functions always run on the CPU. Method `"original"` runs on a GPU
+#'     only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster. If there
+#'     is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for
+#'     each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
 #'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class
 #'     `pcgpu_error_device`; see [pcgpu-package].

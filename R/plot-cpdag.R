@@ -30,8 +30,8 @@
 #'   - a result of [fci()], [rfci()] or [fciPlus()];
 #'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
 #'   - a [graph::graphNEL-class];
-#'   - an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` returns it (`[i, j]` is not zero for an edge from i to j) or as `as(x, "amat")`
-#'     returns it.
+#'   - an adjacency matrix of a CPDAG or a PAG: that of `as(x@graph, "matrix")`, with `[i, j]` not zero for an edge from
+#'     i to j, or that of `as(x, "amat")`.
 #' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...`
 #'   has arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name.
 #'   `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It supports neither `colour`, `size` and
@@ -63,8 +63,8 @@
 #'   - colours, which are used as they are.
 #'
 #'   `list(age = values)` gives the legend a title. Grey stands for `NA`.
-#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for
-#'   0 is a ninth of the largest); or `"degree"`. `NA` counts as 0.
+#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot; or
+#'   `"degree"`. The dot for 0 is a ninth of the largest. `NA` counts as 0.
 #' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their
 #'   names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
 #' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It

@@ -97,8 +97,8 @@ validity <- function(judged, orient) {
 #'   - `exact_tests`: the number of tests for which the fast formula was not accurate enough, because they were very close to the threshold or their matrix
 #'     was nearly singular. pcalg's own formula or an error bound decided them. The CPU and a GPU count them differently;
 #'   - `algorithm`: the name of the function, for [fci()], [rfci()] and [fciPlus()];
-#'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations
-#'     (`NA` if the test is an R function);
+#'   - `test`: the name of the test, `""` for one that is not of this package; `alpha`: the significance level;
+#'     `samples`: the number of observations, `NA` if the test is an R function;
 #'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
 #'     otherwise both are absent;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. If

@@ -61,7 +61,7 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
 }
 
 # Returns a progress reporter that records what it receives, for `progress` of skeleton(). `seen()` returns labels and
-# test of the search, and for each level its edges, the share that was done, and the seconds since the end of the
+# test of the search. For each level it returns the edges, the share that was done, and the seconds since the end of the
 # previous level. It returns NULL before the search has begun.
 search_watch <- function(progress) {
   bar <- progress_reporter(progress)

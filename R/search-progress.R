@@ -143,7 +143,7 @@ text_bar <- function() {
 # of its output, do see them.
 
 # Encodes seconds as such NaN, to a microsecond. The bits are the sign and exponent of a quiet NaN, 19 and 30 bits of a
-# number, and a last bit that is 1, unlike in NA and R's own NaN.
+# number, and a last bit 1. NA and R's own NaN do not have this last bit.
 quiet_nan <- 0x7ff80000
 most_microseconds <- 2^49 - 1
 

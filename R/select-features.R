@@ -45,9 +45,9 @@
 #' chance or by their order. If more than nine cells in ten must be empty, there is a warning of class `pcgpu_warning_sparse`.
 #'
 #' With the default of `bins`, columns with few different values, all of them whole numbers, count as codes (genotypes
-#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels. The limit is 10 values, or n / (5 c) if that is less,
-#' so that a cell of the table of the column and the classes holds five observations on average. It is never below the
-#' number of bins. If you set `bins`, every numeric column is cut.
+#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels. The limit is 10 values, or n / (5 c) if that is less.
+#' A cell of the table of the column and the classes then holds five observations on average. The limit is never below
+#' the number of bins. If you set `bins`, every numeric column is cut.
 #'
 #' # On a cluster
 #'

@@ -75,9 +75,9 @@
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
 #'   expected number of false edges. Not both; [averaged_cpdag()] can apply others later. If no threshold has such a
 #'   bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the reason.
-#' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as
-#'   `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data. Samples
-#'   then run one after the other (or on a `cluster`).
+#' @param make `NULL`, or a function for tests that need something other than the data. It computes the sufficient
+#'   statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`.
+#'   Samples then run one after the other (or on a `cluster`).
 #' @param cluster Workers among which the samples are divided, as in [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].

@@ -67,7 +67,7 @@
 #'   run reproducible.
 #' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
 #' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test early. A test ends as
-#'   soon as the probability that all permutations would lead to a different decision at this `alpha` is at most `error`
+#'   soon as another decision at this `alpha` after all permutations has a probability of at most `error`
 #'   (beta-binomial, from a uniform prior on p). With `error = 0` no decision changes; only p does, because it is based
 #'   on the permutations drawn.
 #' @return A list of

@@ -1,6 +1,5 @@
-# Times pcgpu from a correlation matrix to a pcAlgo object, side by side with
-# pcalg where that is installed, compares every field of the two answers, and
-# prints a Markdown table.
+# Times pcgpu from a correlation matrix to a pcAlgo object, side by side with pcalg if that is installed. Compares every
+# field of the two answers, and prints a Markdown table.
 #
 #   Rscript bench.R [DATA ...] [--alpha=0.01] [--method=stable.fast] [--threads=2]
 #                   [--repeats=5] [--peer=auto|yes|no] [--peer-threads=1]

@@ -1,4 +1,4 @@
-# Times pcgpu on a GPU and on the CPU of one machine, from a correlation matrix to a pcAlgo object, compares the two
+# Times pcgpu on a GPU and on the CPU of one machine, from a correlation matrix to a pcAlgo object. Compares the two
 # answers field by field, and writes Markdown tables.
 #
 #   Rscript gpu.R [--out=FOLDER] [--seconds=150] [--repeats=5] [--device=cuda] [--parts=data,strategies,crossing,growth]

@@ -12,9 +12,9 @@ option <- function(name, default) {
 # Returns the arguments that are not options.
 operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
 
-# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer,
-# whose defaults these are, or the first of the values that there are, and whose type a value is given; --peer-repeats
-# is peer_repeats. With `all`, `parts` are those of the command line, or else these.
+# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer.
+# These are the defaults, or the first of the possible values, and have the type of the option; --peer-repeats is
+# peer_repeats. With `all`, `parts` are those of the command line, or else these.
 settings <- function(..., all = NULL) {
   defaults <- list(...)
   for (name in names(defaults)) {

@@ -101,8 +101,8 @@ golden_arguments <- function(golden) {
   )
 }
 
-# Expects that a matrix equals the recorded pMax (a matrix up to p = 40, else the upper triangle) to 1e-9 relative down
-# to 1e-300, below which p-values run out of digits. Marks like -Inf and -1 must be equal exactly.
+# Expects that a matrix equals the recorded pMax (a matrix up to p = 40, else the upper triangle). The tolerance is 1e-9
+# relative down to 1e-300, below which p-values run out of digits. Marks like -Inf and -1 must be equal exactly.
 expect_pmax <- function(found, recorded, form, info) {
   if (form == "matrix") {
     want <- matrix_of(recorded)
