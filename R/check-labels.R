@@ -115,7 +115,10 @@ told_names <- function(own) {
     warn(
       "names",
       sprintf(
-        "Column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
+        paste(
+          "Column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot",
+          "contain \"|\"."
+        ),
         dQuote(names[at], FALSE),
         dQuote(own[at], FALSE)
       )

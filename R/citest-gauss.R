@@ -24,8 +24,8 @@
 #' @references
 #' M. Kalisch and P. Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm.
 #' *Journal of Machine Learning Research* 8, 613-636.
-#' @seealso [suff_gauss()] to make `suffStat` from data, [gaussCItwd()] and [gaussMItest()] for missing values, [cmiKnnCItest()] for other
-#'   forms of dependence, [pc()].
+#' @seealso [suff_gauss()] to make `suffStat` from data, [gaussCItwd()] and [gaussMItest()] for missing values,
+#'   [cmiKnnCItest()] for other forms of dependence, [pc()].
 #' @examples
 #' set.seed(1)
 #' x <- rnorm(100)

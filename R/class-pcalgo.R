@@ -257,7 +257,8 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 #' @return The result with the slots of `x`, of the class that this session uses: pcalg's if pcalg is installed.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_memory` if the p x p parts do not fit into memory.
-#' @seealso [pc()], whose argument `result` selects the class; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
+#' @seealso [pc()], whose argument `result` selects the class; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()]
+#'   for other packages.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2)

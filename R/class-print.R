@@ -72,9 +72,9 @@ print_amat <- function(x, zero.print = ".", ...) {
 #'   count the edges that leave a variable, as in pcalg: a directed edge counts only at its tail. [neighbours()] and the
 #'   rows of [edge_table()] count both ends.
 #'
-#'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests by level, the distribution of the number
-#'   of neighbours, connected components, and the five variables with the most neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's
-#'   format.
+#'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests
+#'   by level, the distribution of the number of neighbours, connected components, and the five variables with the most
+#'   neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's format.
 #'
 #'   `glance()` and `as.data.frame()` of a result return such numbers as data (see [tidy.pcCompact()]).
 #' @seealso [edge_table()], [neighbours()], [run_details()]

@@ -159,7 +159,10 @@ most_levels_unasked <- 10L
 
 # A number as people write it: with decimal commas, thousands separators, a comparison or currency sign before it, or a
 # unit after it.
-written_number <- "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
+written_number <- paste0(
+  "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)",
+  "([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
+)
 
 written_date <- "^\\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
@@ -226,7 +229,10 @@ warn_text <- function(x) {
           column_names(x, which),
           " (such as ",
           dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
-          "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
+          paste(
+            "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when",
+            "you read the file"
+          )
         ),
         many = paste0(
           "more levels than half of the rows in ",

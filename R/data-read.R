@@ -129,7 +129,8 @@ refuse_square <- function(x, argument) {
     } else {
       sprintf(
         paste(
-          "use the observations, one per row. If you only have this matrix, pc(list(C = %s, n = <number of observations>), gaussCItest, alpha) accepts correlations,",
+          "use the observations, one per row. If you only have this matrix, pc(list(C = %s, n = <number of",
+          "observations>), gaussCItest, alpha) accepts correlations,",
           "and causal_effects(mcov = ) covariances."
         ),
         if (ones) "x" else "cov2cor(x)"
@@ -246,7 +247,10 @@ tell_if_turned <- function(x, argument) {
     tell(
       "rows",
       sprintf(
-        "%s read as %d samples (rows) of %d variables (columns), with rows named %s. If the rows are the variables, pass t(%s).",
+        paste(
+          "%s read as %d samples (rows) of %d variables (columns), with rows named %s. If the rows are the variables,",
+          "pass t(%s)."
+        ),
         if (argument == "suffStat") "The data are" else sprintf("`%s` is", argument),
         nrow(x),
         ncol(x),
@@ -260,7 +264,10 @@ tell_if_turned <- function(x, argument) {
 # Returns whether names are accessions, or gene symbols with many different stems. Names of patients, such as P01 and
 # P02, have few stems.
 are_genes <- function(names) {
-  accession <- "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
+  accession <- paste0(
+    "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|",
+    "rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
+  )
   symbol <- "^([A-Z][A-Z0-9]+|[A-Z][a-z0-9]+)(-[A-Za-z0-9]+)*$"
   stems <- unique(sub("[0-9].*$", "", names))
   length(names) >= 3L &&
@@ -271,7 +278,10 @@ are_genes <- function(names) {
 are_samples <- function(names) {
   length(names) >= 3L &&
     mean(grepl(
-      "^((GSM|SRR|ERR|DRR)[0-9]+|TCGA-.*|(sample|patient|subject|donor|control|ctrl|case|tumou?r|normal|mouse|rat|cell)[._ -]?[0-9]+.*)$",
+      paste0(
+        "^((GSM|SRR|ERR|DRR)[0-9]+|TCGA-.*|",
+        "(sample|patient|subject|donor|control|ctrl|case|tumou?r|normal|mouse|rat|cell)[._ -]?[0-9]+.*)$"
+      ),
       names,
       ignore.case = TRUE
     )) >=

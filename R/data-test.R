@@ -110,7 +110,8 @@ test_by_kinds <- function(x, na, keep_data) {
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
   hint <- paste(
-    "use na = \"testwise\" (each test omits the rows that lack one of its variables), or impute them several times and pass the list of",
+    "use na = \"testwise\" (each test omits the rows that lack one of its variables), or impute them several times and",
+    "pass the list of",
     "completed data sets or the result of mice(). See ?gaussCItwd for their assumptions."
   )
   if (share > 0) {

@@ -67,8 +67,10 @@ check_device <- function(device) {
     "device",
     device,
     paste(
-      "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
-      "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
+      "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several",
+      "names such as",
+      "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or",
+      "cpu_device()."
     )
   )
 }
@@ -128,7 +130,8 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
       tell(
         "cpu_idle",
         paste(
-          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
+          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests",
+          "faster alone.",
           "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
         ),
         device = device_names(device)

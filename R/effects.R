@@ -61,7 +61,8 @@
 #'   pcalg's `amat`.
 #' @param data The data, one of:
 #'   - a numeric matrix or data frame with observations in rows, whose covariances are used;
-#'   - a sufficient statistic `list(C, n)`, as [suff_gauss()] returns it, whose correlations are used. Effects are then in standard deviations.
+#'   - a sufficient statistic `list(C, n)`, as [suff_gauss()] returns it, whose correlations are used. Effects are then
+#'     in standard deviations.
 #'
 #'   Columns are matched with the variables of `fit` by name if they have the same names.
 #' @param x,y Names or numbers of the variables that are set, and of those on which effects are wanted; all by default.
@@ -78,9 +79,11 @@
 #' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` returns them;}
-#'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` returns it;}
-#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns are the names `x` and `y`,
-#'     `smallest` (the smallest absolute value of the effects), their `median`, and their `number`.}
+#'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()`
+#'     returns it;}
+#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns
+#'     are the names `x` and `y`, `smallest` (the smallest absolute value of the effects), their `median`, and their
+#'     `number`.}
 #' }
 #' The object is a list with these parts:
 #' - `x` and `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` states)

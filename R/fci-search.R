@@ -220,7 +220,10 @@ warn_phase <- function(found, limits) {
     warn(
       "time_limit",
       sprintf(
-        "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
+        paste(
+          "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to",
+          "size %d. %s."
+        ),
         format(limits$seconds, digits = 7L),
         size,
         size - 1L,

@@ -113,7 +113,8 @@
 #'
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders
 #' and selection bias. *Artificial Intelligence* 172, 1873-1896.
-#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()] for parts of the algorithm; [pc()] if nothing is hidden.
+#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()] for parts of the algorithm; [pc()] if
+#'   nothing is hidden.
 #' @examples
 #' # a <- h -> b, and h is hidden; u causes a, v causes b.
 #' set.seed(1)

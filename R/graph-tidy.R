@@ -19,11 +19,13 @@
 #'   - `tests`, the number of tests at all levels, and `max_level`, the last level;
 #'   - `test`, the name of the test, and `alpha`; `NA` if unknown;
 #'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search;
-#'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
+#'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see
+#'     [run_details()].
 #'
-#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`),
-#'   `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the
-#'   possible-d-sep phase, and there is no `valid_cpdag`.
+#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`),
+#'   `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and
+#'   `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no
+#'   `valid_cpdag`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #'

@@ -35,8 +35,9 @@
 #'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
 #'   same number again. For an edge without a test, `p` is left out.
 #'
-#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a character that the format does not allow:
-#'   XML allows no non-printing characters except tab, line feed and carriage return, and SIF not even these.
+#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a
+#'   character that the format does not allow: XML allows no non-printing characters except tab, line feed and carriage
+#'   return, and SIF not even these.
 #' @references
 #' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing
 #' 2001*, LNCS 2265, 501-512.

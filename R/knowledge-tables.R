@@ -116,7 +116,10 @@ tiers_as_given <- function(tiers, labels, hint) {
         "use a vector, such as c(%s), for the tier of each variable, or a list of the names in each tier.",
         enumerate(format(unlist(tiers), trim = TRUE))
       ),
-      is = "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each tier"
+      is = paste(
+        "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each",
+        "tier"
+      )
     )
   }
   as.list(tiers)

@@ -66,15 +66,16 @@
 #' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`, a list with
-#'   - `summary`, a data frame with one row for independences and one for dependences: the numbers of `tests` and of those `answered`, the share `below`
-#'     `alpha`, and for independences `ks` and `ad`, the p-values of the two tests of uniformity;
+#'   - `summary`, a data frame with one row for independences and one for dependences: the numbers of `tests` and of
+#'     those `answered`, the share `below` `alpha`, and for independences `ks` and `ad`, the p-values of the two tests
+#'     of uniformity;
 #'   - `available`, the total number of each;
 #'   - `constants`, the number of samples with constant columns;
 #'   - the arguments of the call.
 #'
-#'   `as.data.frame()` returns one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or `"dependence"`) and
-#'   `p`, which is `NA` if a test has no answer. `summary()` returns the data frame `summary`. `plot()` draws a histogram and a Q-Q plot of the p-values of
-#'   independences.
+#'   `as.data.frame()` returns one row for each question: `x`, `y`, `given` (names, separated by commas), `implied`
+#'   (`"independence"` or `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` returns the data
+#'   frame `summary`. `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references

@@ -194,21 +194,22 @@
 #' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE`
 #'   only for a pure function. See *On a cluster*.
 #' @param tiers `NULL`, or the order of the variables in time. See *Background knowledge*.
-#'   - a number for each variable: a vector, an ordered factor, a list or a table with one row, named or in the order of the variables;
+#'   - a number for each variable: a vector, an ordered factor, a list or a table with one row, named or in the order of
+#'     the variables;
 #'   - a table with columns named `variable` and `tier`;
 #'   - a list of the names in each tier, the first tier first.
 #'
 #'   An unnamed list of as many numbers as variables is refused, because the numbers may be tiers or variables.
 #' @param forbidden,required `NULL`, or arrows that are impossible or certain.
-#'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`, `parent` and `child`), of names or
-#'     numbers of variables. Column names decide, not the order of the columns. Further columns are ignored, except `kind`. Two columns with other
-#'     names are taken as from and to.
+#'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`,
+#'     `parent` and `child`), of names or numbers of variables. Column names decide, not the order of the columns.
+#'     Further columns are ignored, except `kind`. Two columns with other names are taken as from and to.
 #'   - one such pair, or a list of pairs, with or without these names.
-#'   - rows of [edges()][edges,pcCompact-method] of a result. A row whose kind is `"---"` or `"<->"` is an arrow each way, which `required` refuses.
-#'     A kind with a circle is refused.
-#'   - an adjacency matrix, p x p, of logicals or of 0 and 1, which is `TRUE` at `[from, to]`. With pcalg's attribute `type = "amat.cpdag"` or
-#'     `"cpdag"`, it is `TRUE` at `[to, from]`. A PAG is refused. If p is 2, a 2 x 2 matrix of 0 and 1 is an adjacency matrix, unless its columns are
-#'     named from and to.
+#'   - rows of [edges()][edges,pcCompact-method] of a result. A row whose kind is `"---"` or `"<->"` is an arrow each
+#'     way, which `required` refuses. A kind with a circle is refused.
+#'   - an adjacency matrix, p x p, of logicals or of 0 and 1, which is `TRUE` at `[from, to]`. With pcalg's attribute
+#'     `type = "amat.cpdag"` or `"cpdag"`, it is `TRUE` at `[to, from]`. A PAG is refused. If p is 2, a 2 x 2 matrix of
+#'     0 and 1 is an adjacency matrix, unless its columns are named from and to.
 #' @param context.all,context.tier `NULL`, or names or numbers of variables that nothing causes, such as a randomised
 #'   treatment. Those of `context.all` are known to cause all others; those of `context.tier` all others of their own
 #'   tier.
@@ -218,7 +219,8 @@
 #' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were
 #'   given. The argument `control` of [pc()] also accepts a plain list, such as `list(time_limit = 60)`.
 #'
-#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so on) are checked by the search.
+#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so
+#'   on) are checked by the search.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh
 #' Conference on Uncertainty in Artificial Intelligence*, 403-410.

@@ -40,16 +40,17 @@
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
 #'   - `TRUE`: all names, however small;
 #'   - `FALSE`: no names;
-#'   - `"hubs"`: only the names of the nodes with most neighbours (or of the largest `size`), as many as fit on the page, at most 40.
+#'   - `"hubs"`: only the names of the nodes with most neighbours (or of the largest `size`), as many as fit on the
+#'     page, at most 40.
 #' @param ... Arguments of the engine:
 #'   - Rgraphviz: `nodeAttrs`, `edgeAttrs` and other arguments of its `plot()`.
-#'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the order of the nodes or with their names.
-#'     `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`.
-#'   - `"base"` and `"igraph"`:
-#'     `node_fill` and `node_border`, one colour, or one for each node;
-#'     `edge_colour`, one colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table in *Details*);
-#'     `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes overlap. Your `cex` is reduced only if a label would not fit
-#'     on the page.
+#'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the
+#'     order of the nodes or with their names. `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for
+#'     `"base"`.
+#'   - `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour, or one for each node; `edge_colour`, one
+#'     colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table
+#'     in *Details*); `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes
+#'     overlap. Your `cex` is reduced only if a label would not fit on the page.
 #'
 #'   Any other name is an error that suggests a similar one.
 #' @param around Names (or numbers) of nodes. Only these, with a bold border, and the nodes near them are drawn.
@@ -76,7 +77,8 @@
 #' @return `x`, invisibly. With `interactive = TRUE`, the page: an object of class `htmlwidget`, which opens in
 #'   RStudio's viewer or in the browser when it is printed.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package that is not installed.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package
+#'   that is not installed.
 #' @details `plot()` of a graph, as in `plot(fit@graph)`, also calls `plot_cpdag()`. If Rgraphviz is installed and it or
 #' the package graph is attached, Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edge_table()] for other programs.

@@ -277,7 +277,8 @@ warn_sparse <- function(levels, classes, n, cut) {
       "sparse",
       sprintf(
         paste(
-          "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection is largely random: %s"
+          "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection",
+          "is largely random: %s"
         ),
         n,
         cells,

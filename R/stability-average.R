@@ -199,8 +199,8 @@ check_stability <- function(x) {
 
 #' Error bound of stability selection
 #'
-#' Computes one of three numbers from the other two: the mean number of edges in a sample, the threshold, and the bound on the expected number of false edges
-#' (Meinshausen and Buehlmann 2010, theorem 1):
+#' Computes one of three numbers from the other two: the mean number of edges in a sample, the threshold, and the bound
+#' on the expected number of false edges (Meinshausen and Buehlmann 2010, theorem 1):
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
 #' The bound holds for samples of half of the rows without replacement, as drawn by `stability(how = "subsample")`.
 #'

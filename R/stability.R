@@ -30,8 +30,8 @@
 #'
 #' # Stability selection
 #'
-#' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then bound the expected number of false
-#' edges among those with a strength of at least `threshold` by
+#' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then
+#' bound the expected number of false edges among those with a strength of at least `threshold` by
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
 #' Here q is the mean number of edges in a sample, and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default.
 #' It can be a number above 0.5, or be derived from `false_edges`, the bound you want; [stability_bound()] solves for any of the three. The bound assumes that
@@ -84,14 +84,16 @@
 #' @param control The arguments of [pc_control()] named above, and `cluster`, collected.
 #' @return An object of class `pcgpu_stability`. It has methods for
 #'   - `print()` and `summary()`;
-#'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that follow strength;
-#'   - `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength, with these
-#'     columns:
+#'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that
+#'     follow strength;
+#'   - `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of
+#'     them, by decreasing strength, with these columns:
 #'
 #' \describe{
 #'   \item{`from`, `to`}{names of the variables, ordered so that `direction` is at least one half;}
 #'   \item{`strength`, `direction`}{see below; the direction is that of from -> to;}
-#'   \item{`forward`, `backward`, `undirected`, `bidirected`}{number of samples with from -> to, from <- to, from - to and from <-> to;}
+#'   \item{`forward`, `backward`, `undirected`, `bidirected`}{number of samples with from -> to, from <- to, from - to
+#'     and from <-> to;}
 #'   \item{`fit`}{the edge in the graph of all rows: `"-->"`, `"<--"`, `"---"`, `"<->"`, or `""` for none;}
 #'   \item{`kept`}{whether the edge is in the averaged graph.}
 #' }
@@ -105,8 +107,8 @@
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of
-#'   features.
+#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects;
+#'   [select_features()] with `ensemble` for the selection of features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach.
 #' *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
