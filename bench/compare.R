@@ -1,6 +1,5 @@
-# Whether two pcAlgo objects hold the same answer. Returns "" or what differs. Parts
-# that are identical are not looked at element by element, which takes seconds from
-# 2,000 variables on; those of another package may hold the same by other types.
+# Compares two pcAlgo objects. Returns "" or what differs. Parts that are identical are not compared element by element,
+# which takes seconds from 2,000 variables. Parts of another package may hold the same by other types.
 
 same_sepsets <- function(a, b) {
   flat <- function(sepset) unlist(sepset, recursive = FALSE, use.names = FALSE)

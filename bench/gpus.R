@@ -1,4 +1,4 @@
-# How the time grows with the number of GPUs and with less of their memory.
+# Times searches by the number of GPUs and by the share of their memory.
 #
 #   Rscript gpus.R run FOLDER [--parts=gpus,memory] [--gpus=1,2] [--shares=1,2,4,8,16] [--repeats=3] [--searches=...] [--dense=20000,500]
 #                   [--sparse=20000,200] [--discrete=4000,200000] [--knn=300,1000] [--selection=3072,531131,200] [--network=200000] [--seconds=1500]

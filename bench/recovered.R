@@ -151,7 +151,7 @@ by_causal_learn <- function(x, y, S, suffStat) {
 
 skeleton_of <- function(m) unname(m != 0 | t(m) != 0)
 
-# What is run, by the name of its row.
+# Runs by the name of their row.
 discrete_runs <- list(
   "causal-learn's test as an R function, 0.05" = list(test = by_causal_learn, alpha = 0.05),
   "`chi2CItest`, 0.05" = list(test = chi2CItest, alpha = 0.05),

@@ -1,4 +1,4 @@
-# What is kept of runs: table.R sources it.
+# Reads and writes the runs that are kept: table.R sources it.
 #
 # runs.csv has the runs whose logs were read (logs.R describes its columns). kept.csv has earlier runs whose logs are
 # not kept, in the same columns and with three digits, until a run replaces them.

@@ -29,7 +29,7 @@ read_log <- function(file) {
     end_to_end = of_calls(lines),
     sm_efficiency = of_profile(lines)
   )
-  # The lines before what the program printed.
+  # Returns a value from the lines before the program's output.
   reported <- function(what) {
     hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
     if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
@@ -267,7 +267,7 @@ of_profile <- function(lines) {
   if (!any(is_of_level)) {
     return(NULL)
   }
-  # What else a level launches, as to settle it, takes less; raise_marginal, of level 0, too.
+  # Other launches of a level, such as those that settle it, take less; so does raise_marginal of level 0.
   of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
   these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
   per_cent <- stats::weighted.mean(numbers("sm__cycles_active")[these], nanoseconds[these])

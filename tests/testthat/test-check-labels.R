@@ -115,7 +115,7 @@ test_that("names in another order are refused whenever both sides have names", {
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned])))
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned], keep = "data")))
   expect_identical(p_value(compact, "x1", "x2", suff_gauss(x)), gaussCItest(1, 2, NULL, suff_gauss(x)))
-  # A test that is anybody's function.
+  # A test that is a function of the user.
   half <- function(x, y, S, suffStat) 0.5
   for (suff in list(x, as.matrix(x), suff_gauss(x), list(dm = as.matrix(x)))) {
     refused("suffStat", skeleton(suff, half, 0.05, labels = turned))

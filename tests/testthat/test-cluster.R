@@ -219,7 +219,7 @@ test_that("workers and the session are left as they were", {
   pc(s, test, 0.05, p = 8, cluster = two)
   expect_identical(state(), before)
   expect_identical(.Random.seed, seed)
-  # The session's go on where a test draws.
+  # A test that draws advances the session's random numbers.
   tossing <- function(x, y, S, suffStat) stats::runif(1)
   skeleton(NULL, tossing, 0.6, p = 4, cluster = two)
   expect_false(identical(.Random.seed, seed))
@@ -361,7 +361,7 @@ test_that("only this user can read the folder of jobs, and the rest of a killed 
   expect_true(all(dir.exists(c(live, elsewhere, nobodys, behind, own))))
   remove_folder(own)
   expect_false(dir.exists(own))
-  # In a folder that cannot be locked nothing is found, and the jobs go on.
+  # In a folder that cannot be locked nothing is found, and the jobs continue.
   in_package(rust_lock = function(path) NULL)
   own <- job_folder("host-7-nolock", within)
   expect_true(dir.exists(own))

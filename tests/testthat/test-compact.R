@@ -339,7 +339,7 @@ test_that("if R itself cannot allocate a pcAlgo, the error names the compact res
     list(message = "cannot allocate vector of size 1 Gb", call = NULL)
   )
   expect_error(pcgpu:::with_room_for_pcalgo(stop(classed)), class = "own")
-  # Of a test that is an R function, wrapped as ever.
+  # The error of a test that is an R function is wrapped as always.
   failing <- function(x, y, S, suffStat) stop("no answer")
   expect_error(skeleton(suff(), failing, 0.05, p = 8), class = "pcgpu_error_test")
 })

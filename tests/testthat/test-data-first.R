@@ -160,7 +160,7 @@ test_that("columns with another possible meaning give a message", {
 test_that("a constant column gives a warning, whatever the test", {
   set.seed(1)
   x <- data.frame(a = rnorm(60), b = factor(rep(1:2, 30)), k = factor("k"), c = 1)
-  # A second one says what that did to the edges.
+  # A second warning reports the effect on the edges.
   of_constants <- function(call) suppressWarnings(suppressMessages(call), classes = "pcgpu_warning_no_answer")
   expect_warning(of_constants(pc(x, alpha = 0.01)), "columns \"k\", \"c\"", class = "pcgpu_warning_constant")
   x$a[1] <- NA

@@ -125,7 +125,7 @@ test_that("single tests, p-values of level 0 and conversions accept kept data", 
   )
   expect_identical(gaussCItest(1, 2, 3:4, s), gaussCItest(1, 2, 3:4, whole))
   expect_identical(gaussCItest("v1", "v2", NULL, s), gaussCItest("v1", "v2", NULL, whole))
-  # A function of R meets a list as any other.
+  # A function of R gets a list, as always.
   by_hand <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_identical(skeleton(s, by_hand, 0.01, p = 9)@pMax, skeleton(whole, by_hand, 0.01, p = 9)@pMax)
   expect_true(has_made(s))

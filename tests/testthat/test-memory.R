@@ -164,7 +164,7 @@ in_little_memory <- function(case, mib, threads, report) {
   # `run` may change `mib`.
   here <- environment()
   input <- eval(case$make, here)
-  # What does not depend on the time, as one number.
+  # Returns one number from the parts that do not depend on the time.
   sum_of <- function(found) {
     if (isS4(found)) {
       found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))
