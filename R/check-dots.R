@@ -128,7 +128,8 @@ graphical_takes <- c(
 )
 # fmt: skip
 bar_takes <- c(
-  graphical_takes, "width", "space", "names.arg", "legend.text", "beside", "horiz", "density", "angle", "border", "xpd", "axisnames", "cex.names", "inside",
+  graphical_takes, "width", "space", "names.arg", "legend.text", "beside", "horiz", "density", "angle", "border", "xpd",
+  "axisnames", "cex.names", "inside",
   "plot", "axis.lty", "offset", "add", "args.legend"
 )
 histogram_takes <- c(graphical_takes, "freq", "density", "angle", "border", "labels", "add")

@@ -115,7 +115,10 @@ told_names <- function(own) {
     warn(
       "names",
       sprintf(
-        "column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot contain \"|\".",
+        paste(
+          "Column names have \"_\" instead of \"|\" in the result, such as %s for %s: the node names of a graph cannot",
+          "contain \"|\"."
+        ),
         dQuote(names[at], FALSE),
         dQuote(own[at], FALSE)
       )
@@ -143,7 +146,7 @@ data_names <- function(suffStat, p) {
 
 is_permuted <- function(own, names) !anyNA(own) && !identical(own, names) && identical(sort(own), sort(names))
 
-mend_permuted <- function(argument) {
+hint_permuted <- function(argument) {
   sprintf(
     "these are the names of `%s` in a different order; put both in the same order, or remove the names with unname().",
     argument
@@ -182,7 +185,7 @@ check_own_names <- function(own, labels, argument) {
         )
       )
     }
-    abort_argument("labels", labels, mend_permuted(argument), has = place)
+    abort_argument("labels", labels, hint_permuted(argument), has = place)
   }
   if (!are_numbers(labels)) {
     warn("names", sprintf("`labels` has %s: labels are matched to variables by position.", place), argument = argument)
@@ -202,7 +205,7 @@ check_against <- function(own, names, argument, by, tell) {
     abort_argument(
       argument,
       own,
-      mend_permuted(by),
+      hint_permuted(by),
       has = sprintf(
         "the name %s at position %d, where `%s` has %s",
         dQuote(own[at], FALSE),

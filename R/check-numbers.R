@@ -20,7 +20,7 @@ check_seed <- function(seed) {
   if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max)
 }
 
-# pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
+# Checks `alpha`. pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
 check_alpha <- function(alpha) {
   check_number(alpha, "alpha", "use one significance level between 0 and 1, for instance 0.01.")
   if (alpha <= 0 || alpha >= 1) {

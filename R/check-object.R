@@ -324,7 +324,7 @@ is_flag <- function(x) isTRUE(x) || isFALSE(x)
 
 is_flags <- function(x, size) is.logical(x) && length(x) == size && !anyNA(x)
 
-# Numbers, some of which may be NA, like the p-values of tests without an answer.
+# Returns whether `x` is numbers, some of which may be NA, like the p-values of tests without an answer.
 is_numbers <- function(x, size = length(x)) is.numeric(x) && !is.object(x) && length(x) == size
 
 is_whole <- function(x, least, most, size = length(x)) {
@@ -339,7 +339,7 @@ is_option <- function(x) is_text(x) || is_number(x) && !is.object(x)
 
 is_phase <- function(x) is.null(x) || is.character(x)
 
-# An unedited result with these variables.
+# Returns whether `x` is an unedited result with these variables.
 is_fit <- function(x, labels) {
   (is_compact(x) || is_result(x)) && is_unedited(x) && identical(labels_of_result(x), labels)
 }
@@ -356,7 +356,8 @@ are_questions <- function(x, p) {
     x$start[length(x$start)] == length(x$members)
 }
 
-# The members of the sets are checked when they are used, because there may be millions.
+# Returns whether `x` looks like separating sets. Their members are checked when they are used, because there may be
+# millions.
 are_sepsets <- function(x, p) is.list(x) && length(x) == p && all(vapply(x, is.list, NA)) && all(lengths(x) == p)
 
 are_dimnames <- function(x) {

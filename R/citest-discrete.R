@@ -1,10 +1,12 @@
 #' G-squared test of conditional independence of discrete variables
 #'
-#' Returns the p-value of the test that two discrete variables are independent given others, by the likelihood ratio statistic
+#' Returns the p-value of the test that two discrete variables are independent given others, by the likelihood ratio
+#' statistic
 #' \eqn{G^2}{G^2}. The function has the same name and gives the same p-values as pcalg's, except where pcalg is wrong (see below).
 #' [pc()] and [skeleton()] recognise either function and run it natively.
 #'
-#' Let N(a, b, s) be the number of observations with level a of x, level b of y and the combination s of levels of S. Then
+#' Let N(a, b, s) be the number of observations with level a of x, level b of y and the combination s of levels of S.
+#' Then
 #' \deqn{G^2 = 2 \sum_{a,b,s} N(a,b,s) \log\frac{N(a,b,s) N(s)}{N(a,s) N(b,s)},}{
 #' G^2 = 2 sum N(a,b,s) log(N(a,b,s) N(s) / (N(a,s) N(b,s))),}
 #' where the sum is over the cells with an observation. p is the upper tail of the chi-squared distribution with
@@ -28,10 +30,12 @@
 #' @param x,y Numbers of the two variables (columns of `suffStat$dm`), or their names if `dm` has column names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
 #' @param suffStat `list(dm = , nlev = , adaptDF = )`, preferably from [suff_discrete()]:
-#'   - `dm`: a matrix (or data frame) with observations in rows, whose columns contain the codes 0, 1, ... of the levels;
+#'   - `dm`: a matrix (or data frame) with observations in rows, whose columns contain the codes 0, 1, ... of the
+#'     levels;
 #'   - `nlev`: the numbers of levels, up to 65,535 each, or `NULL` to count them;
 #'   - `adaptDF`: whether empty cells reduce the degrees of freedom;
-#'   - `na` (optional): with `"pairwise"`, codes may be `NA`, and each test omits the observations that lack one of its variables.
+#'   - `na` (optional): with `"pairwise"`, codes may be `NA`, and each test omits the observations that lack one of its
+#'     variables.
 #' @return The p-value, one number between 0 and 1.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -68,7 +72,8 @@ disCItest <- function(x, y, S, suffStat) {
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @inherit disCItest references
-#' @seealso [disCItest()] for variables with more levels, [suff_discrete()] to make `suffStat` from data, [chi2CItest()], [pc()].
+#' @seealso [disCItest()] for variables with more levels, [suff_discrete()] to make `suffStat` from data,
+#'   [chi2CItest()], [pc()].
 #' @examples
 #' set.seed(1)
 #' x <- rbinom(500, 1, 0.5)

@@ -24,8 +24,8 @@
 #' @references
 #' M. Kalisch and P. Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm.
 #' *Journal of Machine Learning Research* 8, 613-636.
-#' @seealso [suff_gauss()] to make `suffStat` from data, [gaussCItwd()] and [gaussMItest()] for missing values, [cmiKnnCItest()] for other
-#'   forms of dependence, [pc()].
+#' @seealso [suff_gauss()] to make `suffStat` from data, [gaussCItwd()] and [gaussMItest()] for missing values,
+#'   [cmiKnnCItest()] for other forms of dependence, [pc()].
 #' @examples
 #' set.seed(1)
 #' x <- rnorm(100)
@@ -62,6 +62,13 @@ gaussCItest <- function(x, y, S, suffStat) {
     C,
     as.double(n)
   ))
+}
+
+# Refuses a test of a variable with itself. x and y are column numbers, and `given` is y as the user wrote it.
+check_two <- function(x, y, given) {
+  if (x == y) {
+    abort_argument("y", given, "give two different variables.", is = paste0(describe(given), ", and so is `x`"))
+  }
 }
 
 # Returns variables as column numbers of a matrix; looks up names.

@@ -37,7 +37,8 @@
 #' @param suffStat The completed data sets. One of:
 #'   - a list of at least two data frames of the same shape that differ only in the imputed values;
 #'   - the result of `mice()` of the package mice;
-#'   - for `gaussMItest()`, a list of M correlation matrices and, as its last element, the number of observations, such as from micd's `getSuff()`.
+#'   - for `gaussMItest()`, a list of M correlation matrices and, as its last element, the number of observations, such
+#'     as from micd's `getSuff()`.
 #' @return The p-value, one number between 0 and 1, or `NA`.
 #'
 #'   Errors have the class `pcgpu_error_argument`.

@@ -14,7 +14,7 @@
 #' tigramite's conventions: distances that agree in nine digits are equal, and an equal distance is not nearer.
 #'
 #' A permutation visits the observations in random order. Each observation goes through its `k_perm` neighbours in S in
-#' random order and takes the first x that is not taken yet, or else the x of the last neighbour. Without S, x is
+#' random order. It takes the first x that is not taken yet, or else the x of the last neighbour. Without S, x is
 #' permuted at random. p is the proportion of permutations with an estimate at least as large as that of the data. The
 #' variable with the smaller number, x or y, is permuted, so exchanging x and y does not change p.
 #'

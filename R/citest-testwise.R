@@ -44,8 +44,8 @@
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
 #' @param suffStat The data, with observations in rows and `NA` for missing values:
 #'   - for `gaussCItwd()` a matrix or data frame of numbers;
-#'   - for `disCItwd()` a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`: a matrix of codes, and whether empty cells
-#'     reduce the degrees of freedom (see [disCItest()]; `FALSE` by default);
+#'   - for `disCItwd()` a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`: a matrix of
+#'     codes, and whether empty cells reduce the degrees of freedom (see [disCItest()]; `FALSE` by default);
 #'   - for `mixCItwd()` a data frame of numbers and levels.
 #' @return The p-value, one number between 0 and 1, or `NA`.
 #'

@@ -130,7 +130,10 @@ warn_range <- function(value, x, y, S) {
   warn(
     "p_value",
     sprintf(
-      "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value itself, not a statistic or a logarithm.",
+      paste(
+        "`indepTest` returned %s for x = %d, y = %d, S = {%s}, but p-values lie between 0 and 1: return the p-value",
+        "itself, not a statistic or a logarithm."
+      ),
       format(value, digits = 7L),
       x,
       y,

@@ -54,16 +54,18 @@
 #' @slot alpha The significance level.
 #' @slot test The name of the test, `""` if it is not from this package.
 #' @slot extendable `FALSE` if `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
-#' @slot edges The edges between x < y, ordered by x, then y: `list(start, to, mark, p)`. Elements `start[x] + 1` to `start[x + 1]` belong to x: `to` is y,
-#'   and `p` is the largest p-value of the tests (`-Inf`, or `-1` with `"stable.fast"`, if there were none). `mark` is 1 for x - y, 2 for x -> y, 3 for
-#'   x <- y, 4 for x <-> y. `p` is stored as the bytes of its n numbers: byte k (from 1, the lowest) of number i is at `(k - 1) * n + i`. This reduces the
-#'   time of `saveRDS()` to a third.
+#' @slot edges The edges between x < y, ordered by x, then y: `list(start, to, mark, p)`. Elements `start[x] + 1` to
+#'   `start[x + 1]` belong to x: `to` is y, and `p` is the largest p-value of the tests (`-Inf`, or `-1` with
+#'   `"stable.fast"`, if there were none). `mark` is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y. `p` is
+#'   stored as the bytes of its n numbers: byte k (from 1, the lowest) of number i is at `(k - 1) * n + i`. This reduces
+#'   the time of `saveRDS()` to a third.
 #' @slot sets The separating sets `sepset[[x]][[y]]`, also ordered by x, then y, without the empty sets of level 0:
-#'   `list(start, to, set, p, ends, members)`. `set` is the variable itself for a set of one, and 0 for an empty set. For the k-th of the larger sets it is
-#'   p + k, and the set is `members[(ends[k] + 1):ends[k + 1]]`. `set` is stored as bits: bit k (from 0, the lowest) of all n numbers is in the bytes from
-#'   `k * ceiling(n / 8) + 1` on. `p` is the largest p-value of the pair, `NA` if it was removed at level 0.
-#' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`. These are the pairs of `fixedGaps`, and the pairs that
-#'   `"stable.fast"` removes at level 0 because their test has no p-value.
+#'   `list(start, to, set, p, ends, members)`. `set` is the variable itself for a set of one, and 0 for an empty set.
+#'   For the k-th of the larger sets it is p + k, and the set is `members[(ends[k] + 1):ends[k + 1]]`. `set` is stored
+#'   as bits: bit k (from 0, the lowest) of all n numbers is in the bytes from `k * ceiling(n / 8) + 1` on. `p` is the
+#'   largest p-value of the pair, `NA` if it was removed at level 0.
+#' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`. These are the
+#'   pairs of `fixedGaps`, and the pairs that `"stable.fast"` removes at level 0 because their test has no p-value.
 #' @seealso [pc()]
 #' @examples
 #' set.seed(42)

@@ -72,9 +72,9 @@ define_class <- function(ns) {
   registerS3method("print", "amat", print_amat, envir = ns)
 }
 
-# Loading pcalg takes a while, so that waits until there is a result to make. Until then this method prints results that
-# were saved without pcalg; pcalg's own method replaces it later. setMethod() would report in a message that the class
-# is still undefined.
+# Registers a method that prints results that were saved without pcalg. Loading pcalg takes a while, so that waits until
+# there is a result to make; pcalg's own method replaces this one later. setMethod() would report in a message that the
+# class is still undefined.
 show_before_pcalg <- function(ns) {
   suppressMessages({
     methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
@@ -82,9 +82,10 @@ show_before_pcalg <- function(ns) {
   })
 }
 
-# as(), validObject() and `@<-` look up the class by its name, because a result that was saved without pcalg names no
-# package. R then searches the search path and finds a promise of the definition, which loads pcalg when it is forced.
-# Afterwards R knows the class. `attached`: this package's environment on the search path, not locked yet.
+# Makes the class known by its name: as(), validObject() and `@<-` look it up so, because a result that was saved
+# without pcalg names no package. R then searches the search path and finds a promise of the definition, which loads
+# pcalg when it is forced. Afterwards R knows the class. `attached`: this package's environment on the search path, not
+# locked yet.
 class_on_demand <- function(attached) {
   for (class in c("pcAlgo", "fciAlgo")) {
     local({
@@ -98,8 +99,8 @@ class_on_demand <- function(attached) {
   }
 }
 
-# pcalg's plot() fails if Rgraphviz is not installed. Only in that case, plot_cpdag() replaces it for this session. The
-# method lives in an environment of its own, so no namespace is modified.
+# Replaces pcalg's plot() by plot_cpdag() for this session if Rgraphviz is not installed, because pcalg's fails then.
+# The method lives in an environment of its own, so no namespace is modified.
 plot_after_pcalg <- function() {
   if (requireNamespace("Rgraphviz", quietly = TRUE)) {
     return(invisible())
@@ -110,8 +111,8 @@ plot_after_pcalg <- function() {
   }
 }
 
-# pcalg's own print() and summary() do the work. Notes follow if a result of ours is a PAG, is not a valid CPDAG, or was
-# ended by a time limit. A summary that would fill many screens is ours. Results made by pcalg print as before.
+# Adds notes to pcalg's own print() and summary() if a result of ours is a PAG, is not a valid CPDAG, or was ended by a
+# time limit. A summary that would fill many screens is ours. Results made by pcalg print as before.
 note_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
   hidden <- new.env(parent = theirs)
@@ -161,8 +162,8 @@ after_pcalg <- function(...) {
   refuse_after_pcalg()
 }
 
-# The package graph, which pcalg loads, has an S4 method of plot() for graphs that requires Rgraphviz. If Rgraphviz is
-# not installed, plot_cpdag() replaces this method for the session, for graphs of class graphNEL. Any other method for
+# Replaces a method for graphs of class graphNEL by plot_cpdag() for the session if Rgraphviz is not installed. The
+# package graph, which pcalg loads, has an S4 method of plot() for graphs that requires Rgraphviz. Any other method for
 # graphs still comes first: the user's, or that of an Rgraphviz that is installed and loaded later.
 plot_without_rgraphviz <- function() {
   if (nzchar(system.file(package = "Rgraphviz"))) {
@@ -256,7 +257,8 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 #' @return The result with the slots of `x`, of the class that this session uses: pcalg's if pcalg is installed.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_memory` if the p x p parts do not fit into memory.
-#' @seealso [pc()], whose argument `result` selects the class; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
+#' @seealso [pc()], whose argument `result` selects the class; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()]
+#'   for other packages.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2)
@@ -290,7 +292,7 @@ pcalg_of_compact <- function(x, suffStat, indepTest) {
       warn(
         "level0",
         paste(
-          "the p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
+          "The p-values of pairs that level 0 removed are not stored, so they are NA in `pMax`:",
           "as_pcalg(x, suffStat = ) computes them."
         )
       )

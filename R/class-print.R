@@ -72,9 +72,9 @@ print_amat <- function(x, zero.print = ".", ...) {
 #'   count the edges that leave a variable, as in pcalg: a directed edge counts only at its tail. [neighbours()] and the
 #'   rows of [edge_table()] count both ends.
 #'
-#'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests by level, the distribution of the number
-#'   of neighbours, connected components, and the five variables with the most neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's
-#'   format.
+#'   For more variables that would fill many screens, so `summary()` prints one screen: edges by kind, the test, tests
+#'   by level, the distribution of the number of neighbours, connected components, and the five variables with the most
+#'   neighbours. For a `pcAlgo`, `summary(fit, amat = TRUE)` still prints pcalg's format.
 #'
 #'   `glance()` and `as.data.frame()` of a result return such numbers as data (see [tidy.pcCompact()]).
 #' @seealso [edge_table()], [neighbours()], [run_details()]
@@ -103,7 +103,7 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
   invisible(object)
 }
 
-# `neighbours`: for each node, the number of edges that leave it.
+# Prints a summary. `neighbours`: for each node, the number of edges that leave it.
 print_summary <- function(object, neighbours) {
   print_head(object)
   cat("\n\nNmb. edgetests during skeleton estimation:\n")
@@ -168,7 +168,7 @@ is_large <- function(labels) length(labels) > most_in_matrix
 
 print_overview <- function(x) {
   network <- network_of(x)
-  told <- overview(x, network)
+  facts <- overview(x, network)
   # A tilde stands for a non-breaking space.
   say <- function(...) cat(chartr("~", " ", strwrap(paste0(...), getOption("width"), exdent = 2L)), sep = "\n")
   call <- deparse(x@call, width.cutoff = 100L)
@@ -181,28 +181,28 @@ print_overview <- function(x) {
     "\n\n",
     sep = ""
   )
-  say(overview_edges(told))
+  say(overview_edges(facts))
   search <- c(
-    if (!is.na(told$test)) told$test,
-    if (!is.na(told$alpha)) paste("alpha =", format(told$alpha, digits = 7L)),
-    if (!is.na(told$samples)) counted(told$samples, "sample"),
-    if (!is.na(told$device)) paste("on", told$device),
-    if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
+    if (!is.na(facts$test)) facts$test,
+    if (!is.na(facts$alpha)) paste("alpha =", format(facts$alpha, digits = 7L)),
+    if (!is.na(facts$samples)) counted(facts$samples, "sample"),
+    if (!is.na(facts$device)) paste("on", facts$device),
+    if (!is.na(facts$seconds)) paste(format(facts$seconds, digits = 3L), "seconds")
   )
   if (length(search)) {
     say("Search: ", paste(search, collapse = ", "))
   }
   # fciPlus() counts no tests.
-  if (length(told$tests)) {
-    say("Tests: ", tests_by_level(told$tests))
+  if (length(facts$tests)) {
+    say("Tests: ", tests_by_level(facts$tests))
   }
   phase <- run_details(x)$phase$tests
   if (sum(phase) > 0) {
     say("Possible-d-sep phase: ", tests_by_level(phase, "by size of sets"))
   }
-  degree <- tabulate(c(network$edges$from, network$edges$to), told$variables)
+  degree <- tabulate(c(network$edges$from, network$edges$to), facts$variables)
   say(overview_degrees(degree))
-  say(overview_components(tabulate(components(told$variables, network$edges))))
+  say(overview_components(tabulate(components(facts$variables, network$edges))))
   hubs <- utils::head(order(-degree), 5L)
   hubs <- hubs[degree[hubs] > 0L]
   if (length(hubs)) {
@@ -223,18 +223,18 @@ shortened <- function(words, most) {
   ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
 }
 
-overview_edges <- function(told) {
-  if (identical(names(told$kinds), kinds_of_pag)) {
-    there <- told$kinds[told$kinds > 0L]
+overview_edges <- function(facts) {
+  if (identical(names(facts$kinds), kinds_of_pag)) {
+    there <- facts$kinds[facts$kinds > 0L]
     shown <- if (length(there)) paste0(": ", paste0(names(there), "~", in_words(there), collapse = ", ")) else ""
-    return(sprintf("%s, %s%s", counted(told$variables, "variable"), counted(sum(told$kinds), "edge"), shown))
+    return(sprintf("%s, %s%s", counted(facts$variables, "variable"), counted(sum(facts$kinds), "edge"), shown))
   }
   parts <- c("-->" = "directed", "---" = "undirected", "<->" = "in conflict")
-  parts <- paste(in_words(told$kinds), parts[names(told$kinds)])[told$kinds > 0L | names(told$kinds) != "<->"]
+  parts <- paste(in_words(facts$kinds), parts[names(facts$kinds)])[facts$kinds > 0L | names(facts$kinds) != "<->"]
   sprintf(
     "%s, %s: %s",
-    counted(told$variables, "variable"),
-    counted(sum(told$kinds), "edge"),
+    counted(facts$variables, "variable"),
+    counted(sum(facts$kinds), "edge"),
     paste(parts, collapse = ", ")
   )
 }

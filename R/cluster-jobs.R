@@ -79,7 +79,7 @@ job_look <- 2
 job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
-  told <- 0
+  reported <- 0
   names <- character()
   ranks <- integer()
   mail <- NULL
@@ -88,8 +88,8 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   # Jobs end by themselves without a sign of the driver.
   say_alive <- function() {
     now <- as.double(Sys.time())
-    if (now - told > 5) {
-      told <<- now
+    if (now - reported > 5) {
+      reported <<- now
       put(now, file.path(folder, "alive"))
       return(TRUE)
     }
@@ -295,7 +295,7 @@ put <- function(object, file) {
   if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")
 }
 
-# The code that job `i` runs: it answers messages until its driver has ended.
+# Runs in job `i`: answers messages until its driver has ended.
 rank_serve <- function(folder, i) {
   own <- function(name) file.path(folder, i, name)
   heard <- list(at = NA, since = Sys.time())

@@ -64,9 +64,9 @@ node_function <- function(name, cluster) {
 # - end() ends them if they are ours.
 # Ranks are the nodes that answered at the start. `own`: the workers end with the call, so that close() need not wait.
 #
-# Each call has its own tag, and a node answers in order. An answer therefore settles all earlier calls to its node,
-# also one whose answer never came. A message with an unknown tag answers another user of the cluster. Other users do
-# not check tags, so a node that still owes an answer at the end is cut off.
+# Returns the workers of a cluster object. Each call has its own tag, and a node answers in order. An answer therefore
+# settles all earlier calls to its node, also one whose answer never came. A message with an unknown tag answers another
+# user of the cluster. Other users do not check tags, so a node that still owes an answer at the end is cut off.
 node_workers <- function(cluster, own = FALSE) {
   now <- function() proc.time()[["elapsed"]]
   if (!length(cluster)) {
@@ -259,12 +259,12 @@ node_workers <- function(cluster, own = FALSE) {
       }
       began <- now()
       patience <- if (finished) min(most_grace, max(grace, 2 * owed$slowest())) else most_grace
-      told <- pressed <- FALSE
+      reported <- pressed <- FALSE
       tryCatch(
         while (length(late()) && now() - began < patience) {
           arrived(0.1)
-          if (!told && now() - began > 2 && length(late())) {
-            told <- TRUE
+          if (!reported && now() - began > 2 && length(late())) {
+            reported <- TRUE
             tell(
               "cluster",
               sprintf(

@@ -62,7 +62,7 @@ fork_worker <- function(own_workers) {
   job$pid
 }
 
-# The code that a worker runs: it answers calls of our functions until the session ends.
+# Runs in a worker: answers calls of our functions until the session ends.
 serve <- function(line) {
   line <- check_rust(line)
   while (!is.null(message <- check_rust(rust_line_hear(line)))) {
@@ -74,7 +74,7 @@ serve <- function(line) {
   }
 }
 
-# These two functions correspond to those of node_sender() and node_reader().
+# Sends a call to a worker that we started. This function and read_own() correspond to node_sender() and node_reader().
 send_own <- function(node, name, arguments, tag) {
   check_rust(rust_workers_send(
     node$own_workers,

@@ -1,4 +1,5 @@
-# Workers that are jobs of another system: a plan of the package future, mirai, BiocParallel, batchtools. See cluster-jobs.R.
+# Workers that are jobs of another system: a plan of the package future, mirai, BiocParallel, batchtools. See
+# cluster-jobs.R.
 
 # Returns the workers of the current plan of the package future.
 workers_of_plan <- function() {

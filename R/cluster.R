@@ -40,7 +40,8 @@ worker_source <- function(cluster) {
     "cluster",
     cluster,
     paste(
-      "give a number of workers on this machine, a cluster object (parallel::makeCluster(), snow or mirai), a BiocParallelParam,",
+      "give a number of workers on this machine, a cluster object (parallel::makeCluster(), snow or mirai), a",
+      "BiocParallelParam,",
       "or \"future\" (the current plan)."
     )
   )
@@ -113,7 +114,10 @@ choose_workers <- function(control, test, method, threads, verbose) {
       argument,
       NULL,
       "leave it out, or give method \"stable\".",
-      is = "given with method \"original\", in which each test depends on the last result, so that R functions cannot run in parallel"
+      is = paste(
+        "given with method \"original\", in which each test depends on the last result, so that R functions cannot run",
+        "in parallel"
+      )
     )
   }
   if (is_function && verbose > 0) {

@@ -259,10 +259,10 @@ in_words <- function(count) format(count, big.mark = thousands_mark(), trim = TR
 # Returns a comma, or a point if the comma is the decimal mark (options(OutDec = ",")).
 thousands_mark <- function() if (identical(getOption("OutDec"), ",")) "." else ","
 
-# The pronoun for the chosen columns.
+# Returns the pronoun for the chosen columns.
 it_or_them <- function(which) if (sum(which) == 1L) "it" else "them"
 
-# The words for `needs` of abort_argument() if a table lacks columns.
+# Returns the words for `needs` of abort_argument() if a table lacks columns.
 column_for_each <- function(p, given) sprintf("a column for each of the %d variables, not %d", p, given)
 
 counted <- function(count, one, many = paste0(one, "s")) paste(in_words(count), if (count == 1) one else many)

@@ -32,7 +32,8 @@
 #'   - `print()`;
 #'   - `summary()`: for each q, the number of pairs with a share above one half, equal to 1, and equal to 0;
 #'   - `plot()`: the shares of the top pairs for each q;
-#'   - `as.data.frame(x, n = Inf)`: one row for each pair, or for the first `n`, by summary rank and then by median effect, with these columns:
+#'   - `as.data.frame(x, n = Inf)`: one row for each pair, or for the first `n`, by summary rank and then by median
+#'     effect, with these columns:
 #'
 #' \describe{
 #'   \item{`x`, `y`}{names of the variables;}

@@ -13,7 +13,10 @@ row_sources <- list(
     abort_argument(
       argument,
       x,
-      "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that returns rows."
+      paste(
+        "use the data themselves; only suff_gauss(), gauss_moments() and write_pcgpu_file() accept a function that",
+        "returns rows."
+      )
     )
   }),
   # Bioconductor's, also HDF5Array's.

@@ -27,7 +27,7 @@ plain_columns <- function(x, argument) {
       tell(
         "dates",
         sprintf(
-          "dates and times are converted to numbers (days, or seconds for times of day) in %s.",
+          "Dates and times are converted to numbers (days, or seconds for times of day) in %s.",
           column_names(x, dates)
         ),
         columns = unname(which(dates))
@@ -159,7 +159,10 @@ most_levels_unasked <- 10L
 
 # A number as people write it: with decimal commas, thousands separators, a comparison or currency sign before it, or a
 # unit after it.
-written_number <- "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
+written_number <- paste0(
+  "^\\s*[^[:alnum:]\\s.+-]{0,2}\\s*[-+]?([0-9][0-9.,' ]*|[.,][0-9]+)",
+  "([eE][-+]?[0-9]+)?\\s*([^0-9]{0,12})$"
+)
 
 written_date <- "^\\s*[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}"
 
@@ -222,11 +225,14 @@ warn_text <- function(x) {
       switch(
         why,
         numbers = paste0(
-          "text that looks like numbers is treated as levels in ",
+          "Text that looks like numbers is treated as levels in ",
           column_names(x, which),
           " (such as ",
           dQuote(example_of_text(x[[base::which(which)[1L]]]), FALSE),
-          "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when you read the file"
+          paste(
+            "): remove units, commas and words and convert it with as.numeric(), or set `dec` and `na.strings` when",
+            "you read the file"
+          )
         ),
         many = paste0(
           "more levels than half of the rows in ",
@@ -277,7 +283,7 @@ tell_if_codes <- function(data, discrete) {
     tell(
       "codes",
       paste0(
-        "treated as continuous: ",
+        "Treated as continuous: ",
         column_names(data, few),
         " (whole numbers with at most 10 different values); ",
         "convert columns that are codes to factors."
@@ -349,7 +355,7 @@ warn_dependent <- function(C, n, columns = seq_len(ncol(C))) {
   warn(
     "dependent",
     sprintf(
-      "linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones",
+      "Linearly dependent columns: %s. Tests cannot distinguish such columns: drop the redundant ones",
       enumerate(said, 3L)
     ),
     columns = lapply(groups, function(group) columns[group])

@@ -172,7 +172,8 @@ print.pcgpu_file <- function(x, ...) {
 #'   - bigmemory's `big.matrix`;
 #'   - a `SummarizedExperiment` or `ExpressionSet`, whose samples are the observations;
 #'   - a [pcgpu_file()];
-#'   - a function without arguments that returns the next rows, a matrix or data frame, at each call, and `NULL` at the end.
+#'   - a function without arguments that returns the next rows, a matrix or data frame, at each call, and `NULL` at the
+#'     end.
 #' @param path The file's path.
 #' @param overwrite Replace an existing file? Processes that have the old one open keep it.
 #' @param nrow For a function, the number of rows of all its blocks. The file stores columns, so this number must be

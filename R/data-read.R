@@ -1,8 +1,8 @@
 # Reads the data of users into a data frame or matrix with observations in rows. suff_gauss(), suff_discrete(),
 # suff_knn() and select_features() do this first.
 
-# counts: whether a contingency table may represent the observations that it counts. all: whether to read data by blocks
-# (see data-blocks.R) as a whole.
+# Reads data. counts: whether a contingency table may represent the observations that it counts. all: whether to read
+# data by blocks (see data-blocks.R) as a whole.
 read_data <- function(x, argument, counts = FALSE, all = TRUE) {
   x <- check_count_of_names(read_table(check_object(x, argument), argument, counts), argument)
   if (all && !is.null(row_source(x))) {
@@ -129,7 +129,8 @@ refuse_square <- function(x, argument) {
     } else {
       sprintf(
         paste(
-          "use the observations, one per row. If you only have this matrix, pc(list(C = %s, n = <number of observations>), gaussCItest, alpha) accepts correlations,",
+          "use the observations, one per row. If you only have this matrix, pc(list(C = %s, n = <number of",
+          "observations>), gaussCItest, alpha) accepts correlations,",
           "and causal_effects(mcov = ) covariances."
         ),
         if (ones) "x" else "cov2cor(x)"
@@ -246,8 +247,11 @@ tell_if_turned <- function(x, argument) {
     tell(
       "rows",
       sprintf(
-        "%s read as %d samples (rows) of %d variables (columns), with rows named %s. If the rows are the variables, pass t(%s).",
-        if (argument == "suffStat") "the data are" else sprintf("`%s` is", argument),
+        paste(
+          "%s read as %d samples (rows) of %d variables (columns), with rows named %s. If the rows are the variables,",
+          "pass t(%s)."
+        ),
+        if (argument == "suffStat") "The data are" else sprintf("`%s` is", argument),
         nrow(x),
         ncol(x),
         enumerate(dQuote(names, FALSE), 2L),
@@ -260,7 +264,10 @@ tell_if_turned <- function(x, argument) {
 # Returns whether names are accessions, or gene symbols with many different stems. Names of patients, such as P01 and
 # P02, have few stems.
 are_genes <- function(names) {
-  accession <- "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
+  accession <- paste0(
+    "^(ENS[A-Z]*[0-9]{6,}.*|.*[0-9]_at|(hsa|mmu|rno)-(mir|miR|let)-.*|",
+    "rs[0-9]+|cg[0-9]{6,}|[NX][MRP]_[0-9]+.*)$"
+  )
   symbol <- "^([A-Z][A-Z0-9]+|[A-Z][a-z0-9]+)(-[A-Za-z0-9]+)*$"
   stems <- unique(sub("[0-9].*$", "", names))
   length(names) >= 3L &&
@@ -271,7 +278,10 @@ are_genes <- function(names) {
 are_samples <- function(names) {
   length(names) >= 3L &&
     mean(grepl(
-      "^((GSM|SRR|ERR|DRR)[0-9]+|TCGA-.*|(sample|patient|subject|donor|control|ctrl|case|tumou?r|normal|mouse|rat|cell)[._ -]?[0-9]+.*)$",
+      paste0(
+        "^((GSM|SRR|ERR|DRR)[0-9]+|TCGA-.*|",
+        "(sample|patient|subject|donor|control|ctrl|case|tumou?r|normal|mouse|rat|cell)[._ -]?[0-9]+.*)$"
+      ),
       names,
       ignore.case = TRUE
     )) >=

@@ -38,8 +38,7 @@ filled_from_data <- function(given, na) {
   given
 }
 
-# pcalg accepts any number as `alpha`. From 1 on it keeps all edges, and the search never ends, so this is an error for
-# data.
+# Checks `alpha` for data. pcalg accepts any number; from 1 on it keeps all edges, and the search never ends.
 check_level <- function(alpha) {
   if (is_number(alpha) && (alpha >= 1 || alpha <= 0)) {
     abort_argument(
@@ -67,7 +66,7 @@ test_of_data <- function(
   about_data(test_by_kinds(x, na, keep_data))
 }
 
-# Errors about `suffStat` or `x` say "The data ..." instead, because the user passed data. The argument is still
+# Turns errors about `suffStat` or `x` into errors about "The data", because the user passed data. The argument is still
 # `suffStat`.
 about_data <- function(value) {
   about("suffStat", value, c("suffStat", "x"), function(said) {
@@ -111,7 +110,8 @@ test_by_kinds <- function(x, na, keep_data) {
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
   hint <- paste(
-    "use na = \"testwise\" (each test omits the rows that lack one of its variables), or impute them several times and pass the list of",
+    "use na = \"testwise\" (each test omits the rows that lack one of its variables), or impute them several times and",
+    "pass the list of",
     "completed data sets or the result of mice(). See ?gaussCItwd for their assumptions."
   )
   if (share > 0) {
@@ -162,7 +162,7 @@ without_identifiers <- function(x) {
   }
   tell(
     "identifier",
-    sprintf("leaving out %s: text that differs in every row.", column_names(x, found)),
+    sprintf("Leaving out %s: text that differs in every row.", column_names(x, found)),
     columns = unname(which(found))
   )
   ids <- as.character(x[[which(found)[1L]]])
@@ -264,7 +264,7 @@ numbered_names <- function(x) {
     warn(
       "names",
       sprintf(
-        "the result names variables by column number, because the name of column %d is %s%s.",
+        "The result names variables by column number, because the name of column %d is %s%s.",
         which(odd)[1L],
         if (is.na(first)) "NA" else dQuote(first, FALSE),
         if (is.na(first) || !nzchar(first)) "" else ", like that of an earlier column"

@@ -12,8 +12,8 @@
 #'   - `driver`: the newest CUDA version that the driver supports, such as `"12.4"`;
 #'   - `multiprocessors`: the number of multiprocessors;
 #'   - `unified`: whether `memory = "unified"` of [cuda_device()] works on it;
-#'   - `peers`: the other GPUs whose memory it reads directly, such as `"cuda:1 cuda:2"`. Copies from other GPUs pass through the host, and make a
-#'     search on several GPUs slower;
+#'   - `peers`: the other GPUs whose memory it reads directly, such as `"cuda:1 cuda:2"`. Copies from other GPUs pass
+#'     through the host, and make a search on several GPUs slower;
 #'   - `ecc`: whether its memory corrects errors;
 #'   - `pci`: its PCI address, as `lspci -D` shows it;
 #'   - `uuid`: its unique identifier, as `nvidia-smi -L` shows it. It is not printed.

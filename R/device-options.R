@@ -8,16 +8,18 @@
 #'   such as `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together; `c("cpu", "cuda:all")` adds the CPU. The
 #'   strategies of the papers run on one GPU only.
 #' @param strategy How the tests of a level are distributed over the GPU:
-#'   - `"shared"` (the default): this package's own strategy, in which tests with the same conditioning set share the work for it;
-#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable. For discrete
-#'     variables, disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
-#'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
-#'     Gaussian test only;
-#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl. A block of threads runs one edge, and its
-#'     threads share the edge's conditioning sets. For discrete variables, gpuPC of Hagedorn and Huegle (2021), in which some threads
-#'     count one table together. Correlations must fit on the GPU; discrete data may be larger, and then level 0 runs as for `"shared"`;
-#'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
-#'     once. For these tests only, with at most 2,048 neighbours.
+#'   - `"shared"` (the default): this package's own strategy, in which tests with the same conditioning set share the
+#'     work for it;
+#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable. For
+#'     discrete variables, disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
+#'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may
+#'     separate. For the Gaussian test only;
+#'   - `"gpucsl"`: the mapping of the dissertation of C. Hagedorn (2023, section 4.2) and of its program gpucsl. A block
+#'     of threads runs one edge, and its threads share the edge's conditioning sets. For discrete variables, gpuPC of
+#'     Hagedorn and Huegle (2021), in which some threads count one table together. Correlations must fit on the GPU;
+#'     discrete data may be larger, and then level 0 runs as for `"shared"`;
+#'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many
+#'     at once. For these tests only, with at most 2,048 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges in a block, and the number of tests of an edge at a
 #'   time. `NULL` means 2 and 32, the paper's choice. The same for `strategy = "gpucsl"` and discrete variables; `NULL`
 #'   then means 1 and 2.
@@ -28,19 +30,23 @@
 #' @param block For `strategy = "parallel"`: the number of tests at a time, as in the paper's blocked version; `NULL`
 #'   means as many as memory allows.
 #'
-#'   For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, at least 64, that the GPU holds at a time at levels 0
-#'   and 1. These levels then run in blocks even if everything fits in memory. (Chapter 5 of the dissertation of C. Hagedorn (2023) uses 2048.) `NULL`
-#'   means blocks only if not everything fits, as large as memory allows.
+#'   For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, at least 64, that
+#'   the GPU holds at a time at levels 0 and 1. These levels then run in blocks even if everything fits in memory.
+#'   (Chapter 5 of the dissertation of C. Hagedorn (2023) uses 2048.) `NULL` means blocks only if not everything fits,
+#'   as large as memory allows.
 #' @param memory Largest amount of each GPU's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500
 #'   MiB"`.
-#'   - `NULL` means all free memory. A nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations.
+#'   - `NULL` means all free memory. A nearest-neighbour test uses 4 GiB of it in addition to the data, and more from
+#'     about 20,000 observations.
 #'   - `"unified"` is memory that the GPU shares with the host, for problems slightly larger than the GPU; see below.
 #'
-#'   Memory that the driver reserves for a kernel is not counted. For `"single"` and `"parallel"` that is about 1 GB, and 4 GB for more than 512 neighbours.
+#'   Memory that the driver reserves for a kernel is not counted. For `"single"` and `"parallel"` that is about 1 GB,
+#'   and 4 GB for more than 512 neighbours.
 #'
-#'   If not everything fits, tests, correlations and feature selection keep only a part of the data on the GPU at a time. The smaller the part, the slower
-#'   they are; the answer is the same. Several GPUs share a search that takes long, or that does not fit on each of them. An error states how much memory
-#'   is needed if even one test or one feature does not fit. For the Gaussian test, the graph (p^2 / 4 bytes) must fit together with some rows of the
+#'   If not everything fits, tests, correlations and feature selection keep only a part of the data on the GPU at a
+#'   time. The smaller the part, the slower they are; the answer is the same. Several GPUs share a search that takes
+#'   long, or that does not fit on each of them. An error states how much memory is needed if even one test or one
+#'   feature does not fit. For the Gaussian test, the graph (p^2 / 4 bytes) must fit together with some rows of the
 #'   correlations, or with a variable and its neighbours.
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors'

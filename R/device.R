@@ -34,9 +34,8 @@ auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
 
-# The threshold for select_features(), in counts (rows times columns times k). On an H200 compared with 16 cores
-# (bench/results.csv, suite select, cases "crossing"), 1e9 counts take the cores 0.2 s, as long as the first use of a
-# GPU by a process.
+# The threshold for select_features(), in counts (rows times columns times k). 1e9 counts take 16 cores 0.2 s, as long
+# as the first use of a GPU by a process. Measured on an H200 (bench/results.csv, suite select, cases "crossing").
 auto_selection_counts <- 1e9
 
 # The sizes from which the workers of `cluster =` share a selection from all rows: rows times columns, and these times
@@ -68,8 +67,10 @@ check_device <- function(device) {
     "device",
     device,
     paste(
-      "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several names such as",
-      "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or cpu_device()."
+      "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them), several",
+      "names such as",
+      "c(\"cuda:0\", \"cuda:1\"), \"cuda:all\" or c(\"cpu\", \"cuda:all\"), or the result of cuda_device() or",
+      "cpu_device()."
     )
   )
 }
@@ -129,7 +130,8 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
       tell(
         "cpu_idle",
         paste(
-          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests faster alone.",
+          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests",
+          "faster alone.",
           "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
         ),
         device = device_names(device)
@@ -239,20 +241,20 @@ is_device_failure <- function(failure) startsWith(failure$class, "device_")
 # message.
 tell_fallback <- function(failure) {
   reason <- sub("^device_", "", failure$class)
-  if (reason %in% c("no_driver", "no_device") || !is.null(session$told[[reason]])) {
+  if (reason %in% c("no_driver", "no_device") || !is.null(session$reported[[reason]])) {
     return(invisible())
   }
-  session$told[[reason]] <- TRUE
+  session$reported[[reason]] <- TRUE
   tell("fallback", paste0("pcgpu uses the CPU instead of the GPU: ", failure$message, "."), reason = reason)
 }
 
 # State of this R session. Its elements include:
-# - `told`: the reasons of fallbacks that have been reported;
+# - `reported`: the reasons of fallbacks that have been reported;
 # - `pcalg`: pcalg's own functions while use_in_pcalg() replaces them;
 # - `process`: the id of the process that loaded the package;
 # - `locks`: locks on folders of jobs.
 session <- new.env(parent = emptyenv())
-session$told <- session$locks <- list()
+session$reported <- session$locks <- list()
 
 # Returns the name of a device, for messages.
 device_name <- function(device) paste(device_names(device), collapse = " + ")

@@ -53,21 +53,21 @@ as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, .
   check_object(x)
   check_rows_shown(n)
   rows <- length(x$y)
-  told <- if (is.null(x$smallest)) {
+  table <- if (is.null(x$smallest)) {
     check_rust(rust_effects_table(unclass(x), rows))
   } else {
     list(smallest = as.vector(x$smallest))
   }
-  chosen <- ranked_pairs(told$smallest, x$x, x$y, n)
+  chosen <- ranked_pairs(table$smallest, x$x, x$y, n)
   frame <- data.frame(
     x = x$labels[x$x[(chosen - 1) %/% rows + 1]],
     y = x$labels[x$y[(chosen - 1) %% rows + 1]],
-    smallest = told$smallest[chosen],
+    smallest = table$smallest[chosen],
     stringsAsFactors = FALSE
   )
   if (is.null(x$smallest)) {
-    frame$median <- told$median[chosen]
-    frame$number <- as.integer(told$count[chosen])
+    frame$median <- table$median[chosen]
+    frame$number <- as.integer(table$count[chosen])
   }
   frame
 }
@@ -117,17 +117,17 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
 summary.pcgpu_effects <- function(object, n = 20L, ...) {
   check_dots(list(...), character(), "summary.pcgpu_effects")
   check_object(object)
-  told <- as.data.frame(object)
+  table <- as.data.frame(object)
   structure(
     class = "summary.pcgpu_effects",
     list(
-      pairs = nrow(told),
-      effects = if (!is.null(told$number)) sum(as.double(told$number)),
-      several = sum(told$number > 1),
-      zero = sum(told$smallest == 0, na.rm = TRUE),
-      missing = sum(is.na(told$smallest)),
-      quantiles = stats::quantile(told$smallest, c(0.5, 0.9, 0.99, 1), na.rm = TRUE),
-      largest = utils::head(told, n),
+      pairs = nrow(table),
+      effects = if (!is.null(table$number)) sum(as.double(table$number)),
+      several = sum(table$number > 1),
+      zero = sum(table$smallest == 0, na.rm = TRUE),
+      missing = sum(is.na(table$smallest)),
+      quantiles = stats::quantile(table$smallest, c(0.5, 0.9, 0.99, 1), na.rm = TRUE),
+      largest = utils::head(table, n),
       method = object$method,
       type = object$type,
       valid = object$valid
@@ -168,12 +168,12 @@ print.summary.pcgpu_effects <- function(x, ...) {
 as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_joint_effects")
   check_object(x)
-  told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
+  extremes <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
   frame <- data.frame(
     x = rep(x$labels[x$x], length(x$y)),
     y = rep(x$labels[x$y], each = length(x$x)),
-    smallest = as.vector(told[1L, , ]),
-    median = as.vector(told[2L, , ]),
+    smallest = as.vector(extremes[1L, , ]),
+    median = as.vector(extremes[2L, , ]),
     number = dim(x$effects)[2L],
     stringsAsFactors = FALSE
   )
@@ -193,12 +193,12 @@ print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
     dim(x$effects)[2L],
     if (is.null(x$technique)) "method \"optimal\"" else x$technique
   ))
-  told <- as.data.frame(x)
-  print_frame(utils::head(told, n), given, 4L)
-  if (nrow(told) > n) {
+  table <- as.data.frame(x)
+  print_frame(utils::head(table, n), given, 4L)
+  if (nrow(table) > n) {
     say_lines(sprintf(
       "... and %s, in the order of their smallest absolute effect",
-      counted(nrow(told) - n, "more pair")
+      counted(nrow(table) - n, "more pair")
     ))
   }
   invisible(x)

@@ -8,8 +8,8 @@
 #'
 #' The effect of x on y is the change in the mean of y if x is set to a value one unit larger. This assumes that
 #' variables depend linearly on each other, that their errors are Gaussian and independent (no hidden common causes),
-#' and that the graph is right. If S are the parents of x, the effect is the coefficient of x in the regression of y on
-#' x and S, and 0 if y is in S.
+#' and that the graph is right. Let S be the parents of x. The effect is the coefficient of x in the regression of y on
+#' x and S. If y is in S, it is 0.
 #'
 #' # Methods
 #'
@@ -26,8 +26,8 @@
 #' than 2^20 sets for one x, or 2^22 for all, are an error (complete graphs: up to p = 21 for one x, p = 18 for all).
 #' `"optimal"` needs a search of the graph for each set and each y, `"local"` one regression for each set.
 #'
-#' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them while the others are held fixed
-#' (Nandy, Maathuis and Richardson 2017). It is computed in one of these ways:
+#' With `joint = TRUE` all of `x` are set at once, and each effect is the effect of one variable while the others are
+#' held fixed (Nandy, Maathuis and Richardson 2017). It is computed in one of these ways:
 #' - by recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of
 #'   parents;
 #' - with `method = "optimal"`, by joint adjustment sets, which may not exist (`NA`).
@@ -61,7 +61,8 @@
 #'   pcalg's `amat`.
 #' @param data The data, one of:
 #'   - a numeric matrix or data frame with observations in rows, whose covariances are used;
-#'   - a sufficient statistic `list(C, n)`, as [suff_gauss()] returns it, whose correlations are used. Effects are then in standard deviations.
+#'   - a sufficient statistic `list(C, n)`, as [suff_gauss()] returns it, whose correlations are used. Effects are then
+#'     in standard deviations.
 #'
 #'   Columns are matched with the variables of `fit` by name if they have the same names.
 #' @param x,y Names or numbers of the variables that are set, and of those on which effects are wanted; all by default.
@@ -78,9 +79,11 @@
 #' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` returns them;}
-#'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` returns it;}
-#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns are the names `x` and `y`,
-#'     `smallest` (the smallest absolute value of the effects), their `median`, and their `number`.}
+#'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()`
+#'     returns it;}
+#'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns
+#'     are the names `x` and `y`, `smallest` (the smallest absolute value of the effects), their `median`, and their
+#'     `number`.}
 #' }
 #' The object is a list with these parts:
 #' - `x` and `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` states)
@@ -232,7 +235,7 @@ tell_invalid <- function(type, method) {
   so <- if (method == "local") "effects use only the edges near each x" else "it is used as it is"
   tell(
     "graph",
-    sprintf("the graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so),
+    sprintf("The graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so),
     type = type
   )
 }

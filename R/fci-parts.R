@@ -198,7 +198,10 @@ udag2pag <- function(
     abort_argument(
       "pag",
       pag,
-      "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), such as as(skel@graph, \"matrix\") for a skeleton."
+      paste(
+        "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), such as as(skel@graph, \"matrix\")",
+        "for a skeleton."
+      )
     )
   }
   check_sides(pag, "pag")

@@ -24,7 +24,7 @@ run_fci <- function(given, asked, control, call) {
   hand_over(fit, options$limits)
 }
 
-# With jci = "123", edges between context variables are fixed.
+# Adds fixed edges between context variables if jci = "123".
 with_context_edges <- function(fixedEdges, asked, p) {
   if (asked$jci != "123" || !length(asked$context)) {
     return(fixedEdges)
@@ -220,7 +220,10 @@ warn_phase <- function(found, limits) {
     warn(
       "time_limit",
       sprintf(
-        "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to size %d. %s.",
+        paste(
+          "`time_limit` is %s: the possible-d-sep phase stopped at sets of size %d, so the result uses its sets up to",
+          "size %d. %s."
+        ),
         format(limits$seconds, digits = 7L),
         size,
         size - 1L,

@@ -42,10 +42,10 @@
 #'   of the absent edges as gaps, 201 of 549 arrowheads were wrong. With `maj.rule = TRUE`, 30 of 333 were wrong, and 88
 #'   of 415 without gaps.
 #' - `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it.
-#' - The possible-d-sep phase can take long: with possible-d-sep sets of k variables, an edge has about 2^k tests. If it
-#'   may need more than some tenths of a second (ten million tests of `gaussCItest()`, fewer of slower tests), a message
-#'   of class `pcgpu_message_pdsep` states the largest possible number beforehand. `m.max` and `pdsep.max` limit the
-#'   number.
+#' - The possible-d-sep phase can take long: with possible-d-sep sets of k variables, an edge has about 2^k tests. A
+#'   message of class `pcgpu_message_pdsep` states the largest possible number beforehand if the phase may need more
+#'   than some tenths of a second. That is ten million tests of `gaussCItest()`, or fewer of slower tests. `m.max` and
+#'   `pdsep.max` limit the number.
 #' - `time_limit` stops the phase. The result is then that of smaller sets, with a warning of class
 #'   `pcgpu_warning_time_limit`. The limit covers the skeleton and this phase; the steps that follow (`conservative`,
 #'   `maj.rule`, the rules) are not counted. An R function that is called without `cluster` and `parallel_tests` tests
@@ -113,7 +113,8 @@
 #'
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders
 #' and selection bias. *Artificial Intelligence* 172, 1873-1896.
-#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()] for parts of the algorithm; [pc()] if nothing is hidden.
+#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()] for parts of the algorithm; [pc()] if
+#'   nothing is hidden.
 #' @examples
 #' # a <- h -> b, and h is hidden; u causes a, v causes b.
 #' set.seed(1)

@@ -39,14 +39,16 @@
 #'   of the graphs are only numbers.
 #' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot
 #'   distinguish equivalent DAGs. A DAG is a graph whose edges are all directed, without a cycle; other graphs are
-#'   compared as they are. If `FALSE`, all graphs are. Ignored for PAGs.
+#'   compared as they are. If `FALSE`, all graphs are compared as they are. The argument is ignored for PAGs.
 #' @return A data frame of class `pcgpu_comparison` with one row for each estimate and the columns
 #'   - `graph`, its name; `edges` and `true_edges`;
 #'   - `adj_tp`, `adj_fp`, `adj_fn`, `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`;
-#'   - `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`, `arrow_precision_common`, `arrow_recall_common`;
+#'   - `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`, `arrow_precision_common`,
+#'     `arrow_recall_common`;
 #'   - `reversed`; `shd`.
 #'
-#'   For PAGs there are also `tail_*` and `circle_*`, named like `arrow_*`, and `marks_agree` replaces `reversed`. `print()` shows the main columns.
+#'   For PAGs there are also `tail_*` and `circle_*`, named like `arrow_*`, and `marks_agree` replaces `reversed`.
+#'   `print()` shows the main columns.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -60,7 +62,8 @@
 #' Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
-#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for their data, [markov_check()] if there is no true graph.
+#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for their data, [markov_check()] if there
+#'   is no true graph.
 #' @examples
 #' dag <- random_dag(20, neighbours = 2, seed = 3)
 #' x <- random_data(dag, 1000, seed = 3, numCores = 2)
@@ -228,7 +231,8 @@ pag_to_compare <- function(graph, argument) {
       argument,
       graph,
       paste(
-        "compare PAGs only with PAGs; pcalg's dag2pag() returns the PAG of a DAG with hidden variables, and so does fci() with a test that reads the DAG."
+        "compare PAGs only with PAGs; pcalg's dag2pag() returns the PAG of a DAG with hidden variables, and so does",
+        "fci() with a test that reads the DAG."
       ),
       is = "not a PAG, but another graph is one"
     )

@@ -15,11 +15,12 @@
 #'   - `kind`: `"-->"`, `"---"` or `"<->"`;
 #'   - `mark`: 1, or 2 for an orientation in conflict (`solve.confl = TRUE`);
 #'   - `arrow.mode`, which igraph's `plot()` uses to draw arrowheads: 0 none, 2 at the end, 3 at both ends;
-#'   - the numbers in [edge_table()]: `p`; or `strength` and `direction` (from the first vertex to the second); or `coefficient`, which [edge_table()] calls
-#'     `weight` (igraph would interpret an attribute `weight` as the length of an edge).
+#'   - the numbers in [edge_table()]: `p`; or `strength` and `direction` (from the first vertex to the second); or
+#'     `coefficient`, which [edge_table()] calls `weight` (igraph would interpret an attribute `weight` as the length of
+#'     an edge).
 #'
-#'   The graph of a PAG has the attribute `type`, which is `"PAG"`. Its edges have the kinds of [fci()], and `mark` is pcalg's mark at the head of an arc:
-#'   1 circle, 2 arrowhead, 3 tail. `-->`, `o->` and `o--` become one arc.
+#'   The graph of a PAG has the attribute `type`, which is `"PAG"`. Its edges have the kinds of [fci()], and `mark` is
+#'   pcalg's mark at the head of an arc: 1 circle, 2 arrowhead, 3 tail. `-->`, `o->` and `o--` become one arc.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if igraph is not installed.
 #' @section Edges without a direction:
@@ -124,8 +125,8 @@ as_tbl_graph.pcgpu_stability <- as_tbl_graph.pcCompact
 #' Returns a graph of class `bn` for bnlearn's scores, fits and plots. It is made by bnlearn's own functions
 #' `empty.graph()` and `arcs<-`. An undirected edge stays undirected in bnlearn.
 #'
-#' @param x As in [as_igraph()], except results of [fci()] and its relatives, because bnlearn cannot represent hidden
-#'   common causes.
+#' @param x A result or graph of any kind that [as_igraph()] accepts, except results of [fci()] and its relatives,
+#'   because bnlearn cannot represent hidden common causes.
 #' @param conflicts What to do with edges in conflict (`<->`, with `solve.confl = TRUE` only), because bnlearn has no
 #'   edges with two heads: `"error"`, `"undirected"` to make them undirected, or `"drop"` to leave them out.
 #' @param check If `TRUE`, bnlearn refuses directed cycles, which a graph that is not a valid CPDAG may contain.
@@ -185,7 +186,7 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
 #' Returns the graph in the language of DAGitty, for the R package, for <https://dagitty.net>, or for ggdag. dagitty's
 #' functions for adjustment sets and implied independences accept it.
 #'
-#' @param x As in [as_igraph()].
+#' @param x A result or graph of any kind that [as_igraph()] accepts.
 #' @param text If `TRUE`, returns only the text, which does not need the package dagitty.
 #' @return An object of class `dagitty` of the package dagitty, or one string. The string contains `"pdag {"`, one line
 #'   for each variable, one line for each edge (`->`, `--`, or `<->` for a conflict), and `"}"`. It begins with `"dag
@@ -193,8 +194,8 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
 #'   written `@`, as in `@->` and `@-@`. Names are quoted if the language requires it. In dagitty `<->` stands for a
 #'   hidden common cause, so check a CPDAG for conflicts before you use the graph there.
 #'
-#'   Errors have the class `pcgpu_error_argument` if a name has a character that the language does not allow (one that does not print, or a backslash at the
-#'   end). They have the class `pcgpu_error_package` if dagitty is not installed.
+#'   Errors have the class `pcgpu_error_argument` if a name has a character that the language does not allow (one that
+#'   does not print, or a backslash at the end). They have the class `pcgpu_error_package` if dagitty is not installed.
 #' @references
 #' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference
 #' using directed acyclic graphs: the R package 'dagitty'. *International Journal of Epidemiology* 45(6), 1887-1894.
@@ -254,15 +255,17 @@ dagitty_names <- function(labels) {
 #' and `<->`, and for PAGs `o->`, `o-o` and `--o` (our `o--`, from its other end). The name is not `as_caugi()`, because
 #' caugi has a function of that name.
 #'
-#' @param x As in [as_igraph()].
+#' @param x A result or graph of any kind that [as_igraph()] accepts.
 #' @param class Graph class that is passed to caugi, which checks the graph against it, such as `"PDAG"`, `"DAG"` or
 #'   `"UNKNOWN"`. `NULL` means
 #'   - `"DAG"` for a graph of [random_dag()];
-#'   - `"UNKNOWN"`, which checks nothing, for a PAG, for a graph with conflicts, and for a search whose graph is not a valid CPDAG;
+#'   - `"UNKNOWN"`, which checks nothing, for a PAG, for a graph with conflicts, and for a search whose graph is not a
+#'     valid CPDAG;
 #'   - `"PDAG"` for other graphs.
 #' @return A graph of class `caugi` of the package caugi, with the variables in the same order.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if caugi is not installed. Errors of the constructor are caugi's own.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if caugi is not installed. Errors of the
+#'   constructor are caugi's own.
 #' @references F. Fabricius-Bjerre, J. Larsson and M. Sachs. caugi: Causal Graph Interface. R package.
 #' @seealso [as_igraph()], [as_dagitty()]
 #' @examplesIf requireNamespace("caugi", quietly = TRUE)

@@ -12,23 +12,25 @@
 #'   - a result of [fci()], [rfci()] or [fciPlus()];
 #'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
 #'   - a result of [stability()], for the edges of its averaged graph;
-#'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a graph of igraph.
+#'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
+#'     graph of igraph.
 #' @param which,... Not used.
 #' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is
 #'   `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict, `solve.confl = TRUE` only); and
-#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which stores none).
-#'     Rows are ordered by the smaller variable, then the larger;
-#'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash,
-#'     and the mark at `to`. See *What a PAG says* in [fci()];
+#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for
+#'     `fciPlus()`, which stores none). Rows are ordered by the smaller variable, then the larger;
+#'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or
+#'     `"---"`: the mark at `from`, a dash, and the mark at `to`. See *What a PAG says* in [fci()];
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
-#'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those samples in which it points from `from` to
-#'     `to`. An edge without a direction counts as half an arrow each way. These are the rows of `as.data.frame()` of the object whose `kept` is true, by
-#'     strength;
-#'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the package graph, is that package's list of
-#'     neighbours.
+#'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those
+#'     samples in which it points from `from` to `to`. An edge without a direction counts as half an arrow each way.
+#'     These are the rows of `as.data.frame()` of the object whose `kept` is true, by strength;
+#'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the
+#'     package graph, is that package's list of neighbours.
 #'
 #'   An argument without edges is an error of class `pcgpu_error_argument`.
-#' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files, [as_igraph()], [q_values()]
+#' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,
+#'   [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' edge_table(pc(x, alpha = 0.05, numCores = 1))
@@ -41,8 +43,9 @@ edge_table <- function(x) {
 
 #' @rdname edge_table
 #' @name edges
-#' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
-#'   edges,pcgpu_cstar-method edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
+#' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method
+#'   edges,pcgpu_graph-method edges,pcgpu_stability-method edges,pcgpu_cstar-method edges,pcgpu_effects-method
+#'   edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
 #' @usage edges(object, which, ...)
 #' @importFrom graph edges
 #' @export edges
@@ -242,7 +245,7 @@ refuse_pag <- function(x, argument = "x", instead = NULL) {
   )
 }
 
-# bnlearn stores an undirected edge as two arcs, one in each direction.
+# Returns the edges of a graph of bnlearn, which stores an undirected edge as two arcs, one in each direction.
 edges_of_bnlearn <- function(x) {
   labels <- names(x$nodes)
   from <- match(x$arcs[, 1L], labels)

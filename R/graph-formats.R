@@ -32,7 +32,7 @@ replaced <- function(text, any_of, by) {
 whole_numbers <- function(numbers) sprintf("%d", as.integer(numbers))
 
 # GraphML
-# ------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 
 # Escapes text and attributes. A line feed in an attribute would be read as a space.
 xml_escaped <- function(text) {
@@ -74,8 +74,10 @@ graphml_lines <- function(network) {
   c(
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>",
     paste(
-      "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
-      "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">"
+      "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\"",
+      "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
+      "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns",
+      "http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">"
     ),
     if (pag) "  <key id=\"g1\" for=\"graph\" attr.name=\"type\" attr.type=\"string\"/>",
     keys(node_values, "node", "v"),
@@ -106,7 +108,7 @@ graphml_lines <- function(network) {
 }
 
 # DOT
-# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 
 # Escapes quoted strings. Graphviz reads \" as an escape there, but leaves \\ as it is; backslashes are doubled so that
 # no name can end the string.
@@ -179,7 +181,7 @@ dot_name <- function(name) {
 }
 
 # SIF
-# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 
 # Returns list(sif, edges, nodes): lines of the main file and of the tables that accompany it.
 sif_files <- function(network) {
@@ -232,7 +234,7 @@ table_lines <- function(columns) {
 }
 
 # CX2
-# ----------------------------------------------------------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------------------
 
 json_escaped <- function(text) {
   codes <- c(1:8, 11L, 12L, 14:31, 127L)
@@ -349,7 +351,8 @@ cx2_style <- function(look) {
   colour <- if ("conflict" %in% look$kind) c("#404040", "#404040", "#C0392B") else look$colour
   paste0(
     "{\"default\":{\"network\":{\"NETWORK_BACKGROUND_COLOR\":\"#FFFFFF\"},\"node\":{},\"edge\":{}},",
-    "\"nodeMapping\":{\"NODE_LABEL\":{\"type\":\"PASSTHROUGH\",\"definition\":{\"attribute\":\"name\",\"type\":\"string\"}}},\"edgeMapping\":{",
+    "\"nodeMapping\":{\"NODE_LABEL\":{\"type\":\"PASSTHROUGH\",\"definition\":",
+    "{\"attribute\":\"name\",\"type\":\"string\"}}},\"edgeMapping\":{",
     by_kind("EDGE_TARGET_ARROW_SHAPE", shape[look$at_to]),
     ",",
     by_kind("EDGE_SOURCE_ARROW_SHAPE", shape[look$at_from]),

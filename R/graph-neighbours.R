@@ -20,8 +20,9 @@
 #'   - `name`;
 #'   - `distance`, in edges from the nearest of `a`;
 #'   - `via`, the first variable one step nearer that leads there (one of `a` at distance 1);
-#'   - `kind`, the role of the variable for `via`: `"parent"`, `"child"`, `"undirected"` or `"conflict"`; in a PAG also `"possible parent"` and
-#'     `"possible child"` (the two ends of `o->`), `"spouse"` (`<->`) or `"unknown"` (`o-o`, `o--`).
+#'   - `kind`, the role of the variable for `via`: `"parent"`, `"child"`, `"undirected"` or `"conflict"`; in a PAG also
+#'     `"possible parent"` and `"possible child"` (the two ends of `o->`), `"spouse"` (`<->`) or `"unknown"` (`o-o`,
+#'     `o--`).
 #'
 #'   An isolated variable has no neighbours, so the table has no rows.
 #'

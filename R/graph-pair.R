@@ -165,7 +165,10 @@ methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, in
       abort(
         "level0",
         sprintf(
-          "the p-value of %s and %s is not stored, because level 0 removed the pair: give `suffStat`, the sufficient statistic of the search.",
+          paste(
+            "The p-value of %s and %s is not stored, because level 0 removed the pair: give `suffStat`, the sufficient",
+            "statistic of the search."
+          ),
           x@labels[low[first]],
           x@labels[high[first]]
         ),

@@ -19,11 +19,13 @@
 #'   - `tests`, the number of tests at all levels, and `max_level`, the last level;
 #'   - `test`, the name of the test, and `alpha`; `NA` if unknown;
 #'   - `device`, where the search ran (several are joined by `" + "`); `seconds`, the duration of the search;
-#'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
+#'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see
+#'     [run_details()].
 #'
-#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`), `partially_directed` (`o->`),
-#'   `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the
-#'   possible-d-sep phase, and there is no `valid_cpdag`.
+#'   For a result of [fci()] and its relatives, edges are counted under the names of Zhang (2008): `directed` (`-->`),
+#'   `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and
+#'   `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no
+#'   `valid_cpdag`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #'
@@ -102,22 +104,22 @@ as.data.frame.graphNEL <- as.data.frame.pcCompact
 #' @exportS3Method generics::glance
 glance.pcCompact <- function(x, ...) {
   check_dots(list(...), character(), "glance.pcCompact")
-  told <- overview(x)
+  facts <- overview(x)
   list2DF(list(
-    variables = told$variables,
-    samples = told$samples,
-    edges = sum(told$kinds),
-    directed = told$kinds[["-->"]],
-    undirected = told$kinds[["---"]],
-    conflict = told$kinds[["<->"]],
-    tests = sum(told$tests),
-    max_level = told$max_level,
-    test = told$test,
-    alpha = told$alpha,
-    device = told$device,
-    seconds = told$seconds,
-    valid_cpdag = told$valid_cpdag,
-    ended_early = told$ended_early
+    variables = facts$variables,
+    samples = facts$samples,
+    edges = sum(facts$kinds),
+    directed = facts$kinds[["-->"]],
+    undirected = facts$kinds[["---"]],
+    conflict = facts$kinds[["<->"]],
+    tests = sum(facts$tests),
+    max_level = facts$max_level,
+    test = facts$test,
+    alpha = facts$alpha,
+    device = facts$device,
+    seconds = facts$seconds,
+    valid_cpdag = facts$valid_cpdag,
+    ended_early = facts$ended_early
   ))
 }
 
@@ -127,22 +129,22 @@ glance.pcAlgo <- glance.pcCompact
 #' @exportS3Method generics::glance
 glance.fciAlgo <- function(x, ...) {
   check_dots(list(...), character(), "glance.fciAlgo")
-  told <- overview(x)
+  facts <- overview(x)
   phase <- run_details(x)$phase$tests %||% attr(x, "n.edgetestsPDSEP")
-  counted <- length(told$tests) > 0L
+  counted <- length(facts$tests) > 0L
   list2DF(c(
-    list(variables = told$variables, samples = told$samples, edges = sum(told$kinds)),
-    stats::setNames(as.list(told$kinds[names(names_of_pag)]), names_of_pag),
+    list(variables = facts$variables, samples = facts$samples, edges = sum(facts$kinds)),
+    stats::setNames(as.list(facts$kinds[names(names_of_pag)]), names_of_pag),
     list(
-      tests = if (counted) sum(told$tests) else NA_real_,
-      max_level = if (counted) told$max_level else NA_integer_,
+      tests = if (counted) sum(facts$tests) else NA_real_,
+      max_level = if (counted) facts$max_level else NA_integer_,
       tests_pdsep = if (counted) sum(phase) else NA_real_,
       max_size_pdsep = if (counted) max(0L, which(phase > 0) - 1L) else NA_integer_,
-      test = told$test,
-      alpha = told$alpha,
-      device = told$device,
-      seconds = told$seconds,
-      ended_early = told$ended_early
+      test = facts$test,
+      alpha = facts$alpha,
+      device = facts$device,
+      seconds = facts$seconds,
+      ended_early = facts$ended_early
     )
   ))
 }

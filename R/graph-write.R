@@ -23,8 +23,8 @@
 #' `"---"`. DOT draws the circles as `odot`, CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`)
 #' have `directed = "false"`.
 #'
-#' @param x As in [as_igraph()]. For a result of [stability()], or the graph of [averaged_cpdag()], the file also
-#'   contains the strengths.
+#' @param x A result or graph of any kind that [as_igraph()] accepts. For a result of [stability()], or the graph of
+#'   [averaged_cpdag()], the file also contains the strengths.
 #' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
 #' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a
 #'   column, its row names do. Numbers, whole numbers, logical values and text (factors) become attributes of nodes.
@@ -35,8 +35,9 @@
 #'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
 #'   same number again. For an edge without a test, `p` is left out.
 #'
-#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a character that the format does not allow:
-#'   XML allows no non-printing characters except tab, line feed and carriage return, and SIF not even these.
+#'   Errors have the class `pcgpu_error_file_unwritable`, or `pcgpu_error_argument`. The latter includes names with a
+#'   character that the format does not allow: XML allows no non-printing characters except tab, line feed and carriage
+#'   return, and SIF not even these.
 #' @references
 #' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing
 #' 2001*, LNCS 2265, 501-512.

@@ -4,8 +4,8 @@
 #' rules 1 to 4. The result is the graph that `pcalg::addBgKnowledge()` returns. If you can, give the knowledge to
 #' [pc()] itself: it is then also used in the search.
 #'
-#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as
-#'   `as(graph, "matrix")` gives it or in pcalg's `"amat"` coding of a CPDAG.
+#' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix. The
+#'   matrix is that of `as(graph, "matrix")`, or has pcalg's `"amat"` coding of a CPDAG.
 #' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()], but they only direct edges that exist.
 #'   `tiers` and context variables direct the edges between tiers and out of the context. `forbidden` directs an edge
 #'   the other way. An arrow of `required` needs an edge. Without any of these arguments only the rules are applied.
@@ -13,8 +13,9 @@
 #' @return `fit` with its edges directed; a matrix is returned as a matrix in the same coding.
 #'
 #'   The call ends with an error of class `pcgpu_error_knowledge`
-#'   - if the graph cannot have an arrow. The error names the arrow: one of `required` without an edge, or one whose edge already has the other direction,
-#'     because of the graph itself or of earlier arrows. (`pcalg::addBgKnowledge()` returns `NULL`);
+#'   - if the graph cannot have an arrow. The error names the arrow: one of `required` without an edge, or one whose
+#'     edge already has the other direction, because of the graph itself or of earlier arrows.
+#'     (`pcalg::addBgKnowledge()` returns `NULL`);
 #'   - if the graph does not represent any DAG;
 #'   - if Meek's rules direct one of its edges before anything is added.
 #' @references
@@ -94,9 +95,15 @@ refuse_knowledge <- function(found, labels) {
     "knowledge",
     switch(
       found$kind,
-      invalid = "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure: give a CPDAG, or check = FALSE.",
+      invalid = paste(
+        "`fit` represents no DAG, because it has a conflict, a cycle, or no extension without a further v-structure:",
+        "give a CPDAG, or check = FALSE."
+      ),
       not_maximal = sprintf(
-        "`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE) without knowledge.",
+        paste(
+          "`fit` is not closed under Meek's rules, which direct %s: first call add_knowledge(fit, check = FALSE)",
+          "without knowledge."
+        ),
         arrow
       ),
       no_edge = sprintf(
@@ -104,7 +111,10 @@ refuse_knowledge <- function(found, labels) {
         arrow
       ),
       reversed = sprintf(
-        "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out, or give the knowledge to pc().",
+        paste(
+          "%s cannot be added, because `fit`, or knowledge added before it, has the opposite direction: leave it out,",
+          "or give the knowledge to pc()."
+        ),
         arrow
       ),
       forbidden = sprintf(

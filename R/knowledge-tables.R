@@ -78,8 +78,8 @@ arrows_of_kinds <- function(found, argument, arrows) {
   list(from = c(found$from, found$to[both]), to = c(found$to, found$from[both]))
 }
 
-# Returns `tiers` as a vector of numbers or a list of the members of each tier. A number for each variable may be given
-# as a vector, a list, a table with one row or column, or a table with the columns variable and tier.
+# Returns `tiers` as a vector of numbers or a list of the members of each tier. Numbers for the variables may be a
+# vector, a list, a table with one row or column, or a table with the columns variable and tier.
 tiers_as_given <- function(tiers, labels, hint) {
   is_table <- length(dim(tiers)) == 2L
   if (is_table && !is.data.frame(tiers)) {
@@ -116,7 +116,10 @@ tiers_as_given <- function(tiers, labels, hint) {
         "use a vector, such as c(%s), for the tier of each variable, or a list of the names in each tier.",
         enumerate(format(unlist(tiers), trim = TRUE))
       ),
-      is = "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each tier"
+      is = paste(
+        "ambiguous, because an unnamed list of numbers could hold the tier of each variable or the variables in each",
+        "tier"
+      )
     )
   }
   as.list(tiers)

@@ -38,7 +38,8 @@ check_tiers <- function(tiers, labels) {
   }
   p <- length(labels)
   hint <- paste(
-    "use a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of the names in each tier,",
+    "use a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of",
+    "the names in each tier,",
     "such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
   tiers <- tiers_as_given(tiers, labels, hint)
@@ -141,7 +142,8 @@ check_arrows <- function(arrows, argument, labels) {
   p <- length(labels)
   hint <- sprintf(
     paste(
-      "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
+      "use a table with two columns, from and to, that hold names or numbers of variables, such as data.frame(from =",
+      "\"a\", to = \"b\"),",
       "or a logical %d x %d matrix that is TRUE at [from, to]."
     ),
     p,
@@ -344,7 +346,10 @@ tell_undecided <- function(count) {
     tell(
       "untested",
       sprintf(
-        "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to let tests decide, as in pc().",
+        paste(
+          "%s over pairs that background knowledge excluded from testing. Pass `suffStat`, `indepTest` and `alpha` to",
+          "let tests decide, as in pc()."
+        ),
         counted(count, "triple was left without a v-structure", "triples were left without a v-structure")
       ),
       count = count

@@ -39,8 +39,8 @@
 #' well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too
 #' few observations to test.
 #'
-#' The data that the graph was learnt from make it look better than it is, because the search has tested some of these
-#' independences and kept those that passed. Learn the graph on some rows, and check it on others.
+#' The learning data flatter the graph, because the search tested some of these independences and kept those that
+#' passed. Learn the graph on some rows, and check it on others.
 #'
 #' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] accepts.
 #' @param data The data with observations in rows: a matrix, a data frame, or anything else that [pc()] accepts instead
@@ -66,15 +66,16 @@
 #' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`, a list with
-#'   - `summary`, a data frame with one row for independences and one for dependences: the numbers of `tests` and of those `answered`, the share `below`
-#'     `alpha`, and for independences `ks` and `ad`, the p-values of the two tests of uniformity;
+#'   - `summary`, a data frame with one row for independences and one for dependences: the numbers of `tests` and of
+#'     those `answered`, the share `below` `alpha`, and for independences `ks` and `ad`, the p-values of the two tests
+#'     of uniformity;
 #'   - `available`, the total number of each;
 #'   - `constants`, the number of samples with constant columns;
 #'   - the arguments of the call.
 #'
-#'   `as.data.frame()` returns one row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or `"dependence"`) and
-#'   `p`, which is `NA` if a test has no answer. `summary()` returns the data frame `summary`. `plot()` draws a histogram and a Q-Q plot of the p-values of
-#'   independences.
+#'   `as.data.frame()` returns one row for each question: `x`, `y`, `given` (names, separated by commas), `implied`
+#'   (`"independence"` or `"dependence"`) and `p`, which is `NA` if a test has no answer. `summary()` returns the data
+#'   frame `summary`. `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -232,8 +233,8 @@ tell_constant <- function(constant, labels, resamples) {
 
 # What is checked in place of a graph that is not a CPDAG.
 extension_words <- c(
-  colliders = "no DAG extends the graph: a DAG with further v-structures",
-  cycles = "the graph has directed cycles: a DAG that keeps only its other arrows"
+  colliders = "No DAG extends the graph: a DAG with further v-structures",
+  cycles = "The graph has directed cycles: a DAG that keeps only its other arrows"
 )
 
 tell_extension <- function(extension) {
@@ -260,7 +261,7 @@ questions_of <- function(problem, task, implied) {
 # the last statistic.
 answerer <- function(problem, device, threads) {
   made <- NULL
-  told <- FALSE
+  reported <- FALSE
   said <- new.env()
   labels <- problem$labels
   stats <- problem$stats
@@ -278,15 +279,15 @@ answerer <- function(problem, device, threads) {
         },
         # Messages about columns were shown for all rows, or are shown once. One message reports the constant columns of
         # all samples.
-        pcgpu_message = function(m) if (told || stats$said) tryInvokeRestart("muffleMessage"),
+        pcgpu_message = function(m) if (reported || stats$said) tryInvokeRestart("muffleMessage"),
         pcgpu_warning = function(w) {
-          if (told || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
+          if (reported || stats$looked_at && inherits(w, "pcgpu_warning_constant")) tryInvokeRestart("muffleWarning")
         }
       )
       if (test$kind == "function") {
         test$fun <- with_stream_of(test$fun, problem$seed, number)
       }
-      told <<- TRUE
+      reported <<- TRUE
       made <<- list(
         number = number,
         test = test,

@@ -31,7 +31,10 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
       "data",
       data,
       if (is_completed(data)) {
-        "imputed data sets cannot be resampled; give them as `suffStat`, with gaussMItest, disMItest or mixMItest as `indepTest`."
+        paste(
+          "imputed data sets cannot be resampled; give them as `suffStat`, with gaussMItest, disMItest or mixMItest as",
+          "`indepTest`."
+        )
       } else {
         "give observations in rows and variables in columns."
       }

@@ -88,17 +88,17 @@ print.pcgpu_markov <- function(x, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_markov")
   check_object(x)
   say_lines(sprintf(
-    "Markov check: independences given %s, dependences of edges given the other parents",
+    "Tests that independences given the %s hold, and that each edge is needed given the other parents.",
     if (x$given == "parents") "parents" else "Markov blankets"
   ))
   if (x$resamples > 0) {
-    say_lines(sprintf("on %s random samples of %s %% of the rows", in_words(x$resamples), format(100 * x$share)))
+    say_lines(sprintf("On %s random samples of %s %% of the rows.", in_words(x$resamples), format(100 * x$share)))
   }
   if (isTRUE(x$constants > 0)) {
-    say_lines(sprintf("%s had constant columns, whose tests are NA there", counted(x$constants, "sample")))
+    say_lines(sprintf("%s had constant columns, whose tests are NA there.", counted(x$constants, "sample")))
   }
   if (x$extension != "none") {
-    say_lines(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked."), perl = TRUE))
+    say_lines(paste(extension_words[[x$extension]], "was checked."))
   }
   shown <- data.frame(
     implied = c("independence", "dependence"),

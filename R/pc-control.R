@@ -20,17 +20,17 @@
 #' level. The file is always replaced as a whole, so a valid one exists at any time. A process that is killed loses only
 #' the work done since the last save. Repeating the call resumes the search, with a message of class
 #' `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the
-#' levels that have begun. The answer is that of an uninterrupted search, on the same device to the last bit. A file
-#' from other data, other arguments or another version of pcgpu, or a damaged file, is refused with an error of class
-#' `pcgpu_error_checkpoint` that says what differs.
+#' levels that have begun. The answer is that of an uninterrupted search, on the same device to the last bit. A file is
+#' refused if it is damaged or comes from other data, arguments or version of pcgpu. The error's class is
+#' `pcgpu_error_checkpoint`, and its message says what differs.
 #'
 #' The file is removed as the last step of the call, after all warnings and messages. If the call ends before that, the
 #' file stays, and repeating the call reads the finished search from it. That happens, for example, if `options(warn =
 #' 2)` turns a warning into an error.
 #'
-#' Tests after the search are saved in a second file, whose name ends in `.later`, and are not repeated either. These
-#' are the tests of `conservative` and `maj.rule`, and those of [rfci()] and [fciPlus()]. The possible-d-sep phase of
-#' [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
+#' The tests of `conservative` and `maj.rule` are saved in a second file, whose name ends in `.later`, and so are the
+#' tests of [rfci()] and [fciPlus()]. These tests come after the search, and are not repeated either. The possible-d-sep
+#' phase of [fci()] has a file whose name ends in `.pdsep`. Both are removed together with the first.
 #'
 #' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's
 #' state. A process killed while it writes leaves a second file, whose name ends in `.part`. It is removed together with
@@ -45,16 +45,16 @@
 #' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the
 #'   reverse), or a GPU that runs whole levels.
 #'
-#' A test that is an R function is identified by its code, by the variables that it uses from the environment in which
-#' it was made, and by `suffStat`. Their values are compared, also those in environments, reference classes, R6 objects,
-#' other functions and formulas. Two kinds of variables are not compared: those that the function itself assigns with
-#' `<<-`, such as a counter, and those in the workspace and in packages. Keep data that the test needs in `suffStat`.
-#' Data that R cannot read, such as those behind an external pointer, are refused before the search begins, with an
-#' error of class `pcgpu_error_checkpoint`.
+#' A test that is an R function is identified by its code, by `suffStat`, and by the variables that it uses from its
+#' environment. Their values are compared, also those in environments, reference classes, R6 objects, other functions
+#' and formulas. Two kinds of variables are not compared: those that the function itself assigns with `<<-`, such as a
+#' counter, and those in the workspace and in packages. Keep data that the test needs in `suffStat`. Data that R cannot
+#' read, such as those behind an external pointer, are refused before the search begins, with an error of class
+#' `pcgpu_error_checkpoint`.
 #'
-#' A test that draws random numbers continues with those of the new session. A `pcAlgo` result is saved with a p-value
-#' for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With `verbose`
-#' and a native test, only the levels are printed.
+#' A test that draws random numbers continues with the random numbers of the new session. A `pcAlgo` result is saved
+#' with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0.
+#' With `verbose` and a native test, only the levels are printed.
 #'
 #' With `time_limit` the result is that of the last completed level. Graph, separating sets, p-values and counts are
 #' those of the same call with `m.max` set to that level, and `pc()` orients that graph. A warning of class
@@ -106,16 +106,16 @@
 #' **Failures.** Workers take work in pieces as they become free. If a worker dies, others redo its piece, with a
 #' message of class `pcgpu_message_lost`. If one hangs, others overtake it. If none is left, the call ends with an error
 #' of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same message. A
-#' worker counts as lost if its answer does not have the expected form, or if its connection is silent for a minute in
-#' the middle of a message.
+#' worker counts as lost if its answer does not have the expected form. It is also lost if its connection is silent for
+#' a minute in the middle of a message.
 #'
 #' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object
 #' first finish their current piece, which takes some tenths of a second unless single tests take longer. A worker that
 #' is in the middle of a message is cut off at once. The call waits for the others, at most a minute or until Ctrl-C is
-#' pressed again. A worker that is still busy then, or some seconds after a call that finished without it, would send
-#' its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that
-#' worker is an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: do
-#' not use such a cluster until the worker is done.
+#' pressed again. Some workers are still busy then, or some seconds after a call that finished without them. Such a
+#' worker would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so
+#' that using that worker is an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection
+#' to close: do not use such a cluster until the worker is done.
 #'
 #' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`, mirai's) are started once per search. They
 #' communicate through files, without open ports, in a temporary folder inside `options(pcgpu.cluster_folder = )`, by
@@ -175,18 +175,18 @@
 #'
 #' Contradictory knowledge is an error that names the contradiction: a cycle of required arrows, an arrow both required
 #' and forbidden, or one to an earlier tier. If the separating sets suggest a v-structure that is excluded, knowledge
-#' takes precedence, and a message of class `pcgpu_message_knowledge` lists the places (with `maj.rule` and
-#' `conservative` such triples are not tested). `run_details(fit)$valid_cpdag` then says whether the graph can be
-#' extended to a DAG without cycles and further v-structures.
+#' takes precedence. A message of class `pcgpu_message_knowledge` lists the places. (With `maj.rule` and `conservative`
+#' such triples are not tested.) `run_details(fit)$valid_cpdag` then says whether the graph can be extended to a DAG
+#' without cycles and further v-structures.
 #'
 #' @param ... Must be empty. It makes R match names in full; anything here is an error that suggests the intended name.
 #' @param result The class of the result: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix;
 #'   `"compact"`, [pcCompact][pcCompact-class], which stores only what was found; or `"auto"` (the default): `"pcAlgo"`
 #'   for up to 20,000 variables and `"compact"` for more, on any machine. If there is not enough memory for a `pcAlgo`,
 #'   the call ends with an error of class `pcgpu_error_memory`.
-#' @param checkpoint `NULL`, or the name of a file that stores the state of the search, so that repeating the call
-#'   resumes it after a crash, a reboot or Ctrl-C. Or `list(file = , every = )`, where `every` is the number of seconds
-#'   between saves within a level (default 120). See *Long searches*.
+#' @param checkpoint `NULL`, or the name of a file that stores the state. Repeating the call then resumes the search
+#'   after a crash or Ctrl-C. Or `list(file = , every = )`, where `every` is the number of seconds between saves within
+#'   a level (default 120). See *Long searches*.
 #' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See
 #'   *Long searches*; [plan_search()] estimates the time beforehand.
 #' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not
@@ -194,21 +194,22 @@
 #' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE`
 #'   only for a pure function. See *On a cluster*.
 #' @param tiers `NULL`, or the order of the variables in time. See *Background knowledge*.
-#'   - a number for each variable: a vector, an ordered factor, a list or a table with one row, named or in the order of the variables;
+#'   - a number for each variable: a vector, an ordered factor, a list or a table with one row, named or in the order of
+#'     the variables;
 #'   - a table with columns named `variable` and `tier`;
 #'   - a list of the names in each tier, the first tier first.
 #'
 #'   An unnamed list of as many numbers as variables is refused, because the numbers may be tiers or variables.
 #' @param forbidden,required `NULL`, or arrows that are impossible or certain.
-#'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`, `parent` and `child`), of names or
-#'     numbers of variables. Column names decide, not the order of the columns. Further columns are ignored, except `kind`. Two columns with other
-#'     names are taken as from and to.
+#'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`,
+#'     `parent` and `child`), of names or numbers of variables. Column names decide, not the order of the columns.
+#'     Further columns are ignored, except `kind`. Two columns with other names are taken as from and to.
 #'   - one such pair, or a list of pairs, with or without these names.
-#'   - rows of [edges()][edges,pcCompact-method] of a result. A row whose kind is `"---"` or `"<->"` is an arrow each way, which `required` refuses.
-#'     A kind with a circle is refused.
-#'   - an adjacency matrix, p x p, of logicals or of 0 and 1, which is `TRUE` at `[from, to]`. With pcalg's attribute `type = "amat.cpdag"` or
-#'     `"cpdag"`, it is `TRUE` at `[to, from]`. A PAG is refused. If p is 2, a 2 x 2 matrix of 0 and 1 is an adjacency matrix, unless its columns are
-#'     named from and to.
+#'   - rows of [edges()][edges,pcCompact-method] of a result. A row whose kind is `"---"` or `"<->"` is an arrow each
+#'     way, which `required` refuses. A kind with a circle is refused.
+#'   - an adjacency matrix, p x p, of logicals or of 0 and 1, which is `TRUE` at `[from, to]`. With pcalg's attribute
+#'     `type = "amat.cpdag"` or `"cpdag"`, it is `TRUE` at `[to, from]`. A PAG is refused. If p is 2, a 2 x 2 matrix of
+#'     0 and 1 is an adjacency matrix, unless its columns are named from and to.
 #' @param context.all,context.tier `NULL`, or names or numbers of variables that nothing causes, such as a randomised
 #'   treatment. Those of `context.all` are known to cause all others; those of `context.tier` all others of their own
 #'   tier.
@@ -218,7 +219,8 @@
 #' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were
 #'   given. The argument `control` of [pc()] also accepts a plain list, such as `list(time_limit = 60)`.
 #'
-#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so on) are checked by the search.
+#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so
+#'   on) are checked by the search.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh
 #' Conference on Uncertainty in Artificial Intelligence*, 403-410.

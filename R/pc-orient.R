@@ -18,7 +18,8 @@
 #' @return `skel` with its `graph` oriented. With `conservative` or `maj.rule`, it also has the separating sets that the
 #'   rule keeps. The slot `call` remains that of the skeleton.
 #'
-#'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class `pcgpu_error_argument`.
+#'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class
+#'   `pcgpu_error_argument`.
 #' @inherit pc references
 #' @seealso [skeleton()], [pc()], [pc_control()]; [add_knowledge()] for a graph that is oriented already.
 #' @examples

@@ -9,7 +9,8 @@
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class], as [pc()] returns it, with an undirected graph.
 #' @inherit pc references
-#' @seealso [orient()] to orient the edges; [pc()] to do both at once; [pc_control()] for checkpoints, clusters and background knowledge.
+#' @seealso [orient()] to orient the edges; [pc()] to do both at once; [pc_control()] for checkpoints, clusters and
+#'   background knowledge.
 #' @examples
 #' set.seed(42)
 #' x <- matrix(rnorm(4000), 500, 8)

@@ -116,10 +116,10 @@
 #' edges stand, but a graph with these arrows is not a CPDAG, and functions such as [causal_effects()] may refuse it.
 #'
 #' `u2pd = "valid"` returns the graph of `"relaxed"` if that is a CPDAG. Otherwise, it returns the CPDAG of a DAG on the
-#' same skeleton that contradicts few of the decisions on unshielded triples (x - y - z, x and z not adjacent: a
-#' v-structure or not). To find the DAG, it removes one vertex after the other. Each time it chooses the vertex that
-#' contradicts the fewest decisions as a vertex without children (Dor and Tarsi 1992 stop at a contradiction). Ties go
-#' to the first in the order of the variables; nothing is drawn at random.
+#' same skeleton that contradicts few decisions on unshielded triples. Such a triple is x - y - z with x and z not
+#' adjacent, and is a v-structure or not. To find the DAG, it removes one vertex after the other. Each time it chooses
+#' the vertex that contradicts the fewest decisions as a vertex without children (Dor and Tarsi 1992 stop at a
+#' contradiction). Ties go to the first in the order of the variables; nothing is drawn at random.
 #'
 #' `"valid"` can be combined with `conservative` and `maj.rule`; their undecided triples become v-structures only if
 #' nothing else is possible. It keeps background knowledge. [run_details()] states how many decisions were overruled. On
@@ -138,13 +138,14 @@
 #'
 #' All functions of this package that take data read them in the same way. Rows are independent observations and columns
 #' are variables.
-#' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are survey
-#'   columns of the packages haven and labelled with the missing values that they declare, `difftime`, periods of the
-#'   package lubridate, bit64's `integer64`, `I()`, and the result of `scale()`. Dates and times become numbers of days
-#'   or seconds, with a message of class `pcgpu_message_dates`. Other columns, such as lists, are an error.
+#' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are
+#'   `difftime`, `I()`, the result of `scale()`, bit64's `integer64`, and periods of the package lubridate. Survey
+#'   columns of the packages haven and labelled are examples, too, with the missing values that they declare. Dates and
+#'   times become numbers of days or seconds, with a message of class `pcgpu_message_dates`. Other columns, such as
+#'   lists, are an error.
 #' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with
-#'   decimal commas, units, or words among them), and text with more levels than half of the rows. `pc(data)` leaves out
-#'   text that differs in every row, with a message of class `pcgpu_message_identifier`.
+#'   decimal commas, units, or words among them). It also names text with more levels than half of the rows. `pc(data)`
+#'   leaves out text that differs in every row, with a message of class `pcgpu_message_identifier`.
 #' - **Whole numbers** of at most 10 different values are numbers; a message of class `pcgpu_message_codes` names them,
 #'   as they may be codes.
 #' - **Levels that never occur** cost degrees of freedom in tests of levels, as in pcalg. The message about the data
@@ -162,15 +163,16 @@
 #'   allowed, see `NAdelete`. For many variables, `suff_gauss(keep = "data")` needs less memory. For discrete tests see
 #'   [disCItest()] and [suff_discrete()].
 #'
-#'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment` (samples in
-#'   columns), or anything else that [suff_gauss()] reads. The columns then determine the test: [gaussCItest()] for numbers, [disCItest()] for
-#'   factors, logicals and text, [mixCItest()] for both. A message of class `pcgpu_message_data` names it. For missing values see `na` in
-#'   [pc_control()]. A list of multiply imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and mixed
-#'   counterparts. The section "Data" describes how columns are read.
+#'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or
+#'   `SingleCellExperiment` (samples in columns), or anything else that [suff_gauss()] reads. The columns then determine
+#'   the test: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and text, [mixCItest()] for both. A
+#'   message of class `pcgpu_message_data` names it. For missing values see `na` in [pc_control()]. A list of multiply
+#'   imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and mixed counterparts.
+#'   The section "Data" describes how columns are read.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`.
-#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside (0, 1)
-#'   give a warning, and an error if `suffStat` is data.
+#' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside
+#'   (0, 1) give a warning, and an error if `suffStat` is data.
 #' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or
 #'   duplicated names and without `"|"`. If both `labels` and `p` are left out, the names in the data or `suffStat`, or
 #'   the numbers of the variables.
@@ -183,8 +185,8 @@
 #' @param m.max Largest size of a conditioning set; `Inf` for no limit.
 #' @param u2pd How to turn the skeleton into a CPDAG if v-structures contradict each other:
 #'   - `"relaxed"` (the default): later v-structures overwrite earlier ones, so that the result may not be a CPDAG;
-#'   - `"rand"`: draw a DAG and return its CPDAG; `"retry"`: draw other v-structures until a DAG has all of them. Both use R's random numbers, so
-#'     set a seed. If no DAG is found, their result may not be a CPDAG either;
+#'   - `"rand"`: draw a DAG and return its CPDAG; `"retry"`: draw other v-structures until a DAG has all of them. Both
+#'     use R's random numbers, so set a seed. If no DAG is found, their result may not be a CPDAG either;
 #'   - `"valid"`, which pcalg does not have: always a CPDAG with all edges of the skeleton. See *Valid graphs*.
 #' @param skel.method `"stable"` (the default) or `"stable.fast"`, which do not depend on the order of the variables, or
 #'   `"original"`, which does. The first two give the same graph unless p-values are `NaN`. Their separating
@@ -199,29 +201,36 @@
 #' @param verbose Print levels, tests and orientations like pcalg? `FALSE`, `TRUE` or 2 (everything, for any number of
 #'   variables; see below).
 #' @param device Where to run the search. The answer does not change.
-#'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else the CPU. A GPU is faster
-#'     for many variables, for discrete data with many observations, for large mixed data with at least 2,000 observations,
-#'     and for all but small searches with a nearest-neighbour test. For large data all GPUs are used. Tests that are R functions always run on the
-#'     CPU. Method `"original"` runs on a GPU only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster.
-#'     If there is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for each reason.
+#'   - `"auto"` (the default): the first GPU if there is one (see [pcgpu_devices()]) and it is likely to be faster, else
+#'     the CPU. A GPU is faster for many variables, for discrete data with many observations, and for large mixed data
+#'     with at least 2,000 observations. It is also faster for all but small searches with a nearest-neighbour test. For
+#'     large data all GPUs are used. Tests that are R functions always run on the CPU. Method `"original"` runs on a GPU
+#'     only if you name one; its levels from 1 on then run on the CPU for the Gaussian test, which is faster. If there
+#'     is a GPU that cannot be used, a message of class `pcgpu_message_fallback` gives the reason, once per session for
+#'     each reason.
 #'   - `"cpu"`: the CPU; a [cpu_device()] limits the memory for correlations.
-#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer. Errors are of class
-#'     `pcgpu_error_device`; see [pcgpu-package].
-#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search alone while each level takes less
-#'     than about half a second, because sharing shorter levels costs more time than it saves. After that, each free GPU takes the next rows of a
-#'     level. Each GPU holds the data that fit in its memory; the host holds the results. Additional tests of `conservative` and `maj.rule` are
-#'     shared, too. If a GPU fails, the others do its work, with a message of class `pcgpu_message_lost`. [run_details()] lists which GPU did what.
-#'   - `c("cpu", "cuda:all")` and the like: the CPU also does a part of nearest-neighbour tests and of tests of mixed data. It would slow down other
-#'     tests; a message of class `pcgpu_message_cpu_idle` says that it takes no part in them.
+#'   - `"cuda"`, `"cuda:1"`, ...: the first, second, ... NVIDIA GPU. Only the driver is needed, for CUDA 12.0 or newer.
+#'     Errors are of class `pcgpu_error_device`; see [pcgpu-package].
+#'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: several GPUs of this machine together. The first one runs the search alone
+#'     while each level takes less than about half a second, because sharing shorter levels costs more time than it
+#'     saves. After that, each free GPU takes the next rows of a level. Each GPU holds the data that fit in its memory;
+#'     the host holds the results. Additional tests of `conservative` and `maj.rule` are shared, too. If a GPU fails,
+#'     the others do its work, with a message of class `pcgpu_message_lost`. [run_details()] lists which GPU did what.
+#'   - `c("cpu", "cuda:all")` and the like: the CPU also does a part of nearest-neighbour tests and of tests of mixed
+#'     data. It would slow down other tests; a message of class `pcgpu_message_cpu_idle` says that it takes no part in
+#'     them.
 #'   - a [cuda_device()], which also sets how the search runs.
 #' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second?
 #'   The package cli draws it if it is installed. `NULL` means `getOption("pcgpu.progress")` or, if that is not set,
 #'   `TRUE` in interactive sessions outside knitr and testthat.
 #' @param ...,control Arguments of [pc_control()], by their full names: either in the call itself, or collected in
 #'   `control` for several calls.
-#'   - `result`: the class of the result, pcalg's `pcAlgo` or [pcCompact][pcCompact-class], whose size does not depend on the number of pairs;
-#'   - `checkpoint`: a file from which the same call resumes after a crash or Ctrl-C; `time_limit`: seconds after which the search returns what it has;
-#'   - `cluster`: other R processes, here or on other machines, that run the tests; `parallel_tests`: run R functions on `numCores` processes;
+#'   - `result`: the class of the result, pcalg's `pcAlgo` or [pcCompact][pcCompact-class], whose size does not depend
+#'     on the number of pairs;
+#'   - `checkpoint`: a file from which the same call resumes after a crash or Ctrl-C; `time_limit`: seconds after which
+#'     the search returns what it has;
+#'   - `cluster`: other R processes, here or on other machines, that run the tests; `parallel_tests`: run R functions on
+#'     `numCores` processes;
 #'   - `tiers`, `forbidden`, `required`, `context.all`, `context.tier`: background knowledge about the graph;
 #'   - `na`: how to treat missing values if `suffStat` is data.
 #' @return With `result = "compact"`, or for more than 20,000 variables, an object of class
@@ -237,8 +246,9 @@
 #'   - `max.ord`: the last level, that is, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
-#'   From 500 variables on, `pMax` of `gaussCItest()`, and from R 4.3 on also `sepset`, compute their cells when they are asked for: see [as_pcalg()].
-#'   For more than 100,000 edges the graph stores only weights other than the default, 1. For both classes:
+#'   From 500 variables on, `pMax` of `gaussCItest()`, and from R 4.3 on also `sepset`, compute their cells when they
+#'   are asked for: see [as_pcalg()]. For more than 100,000 edges the graph stores only weights other than the
+#'   default, 1. For both classes:
 #'   - [edge_table()] returns a table of the edges;
 #'   - [sepset()] and [p_value()] return the results for a pair;
 #'   - `as(fit, "amat")` returns the adjacency matrix in pcalg's coding;
@@ -257,8 +267,8 @@
 #' with the R package pcalg. *Journal of Statistical Software* 47(11), 1-26.
 #'
 #' P. Spirtes, C. Glymour and R. Scheines (2000). *Causation, Prediction, and Search*, 2nd edition. MIT Press.
-#' @seealso [pc_control()] for checkpoints, clusters and background knowledge; [skeleton()] for the first half of the algorithm; [orient()] for the
-#'   second.
+#' @seealso [pc_control()] for checkpoints, clusters and background knowledge; [skeleton()] for the first half of the
+#'   algorithm; [orient()] for the second.
 #' @examples
 #' # A chain and a v-structure: rain -> river <- melt, river -> flood
 #' set.seed(42)

@@ -20,8 +20,8 @@ clashes_with <- function(package) {
   Filter(is_another, intersect(getNamespaceExports("pcgpu"), ls(theirs)))
 }
 
-# Hook that R runs when a package of `sharing_names` is attached. Reports, once in a session, which of our functions it
-# masks.
+# Reports, once in a session, which of our functions a package of `sharing_names` masks. R runs this hook when such a
+# package is attached.
 after_attach <- function(package, ...) {
   attached <- match(paste0("package:", c(package, "pcgpu")), search())
   is_ours <- package == "pcalg" && !is.null(session$pcalg)

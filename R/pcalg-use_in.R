@@ -17,7 +17,8 @@
 #' @param on `TRUE` to use this package's functions, `FALSE` to restore pcalg's.
 #' @return Invisibly, whether this package's functions were in use before.
 #'
-#'   If pcalg is not installed, the error has the class `pcgpu_error_no_pcalg`; others have the class `pcgpu_error_argument`.
+#'   If pcalg is not installed, the error has the class `pcgpu_error_no_pcalg`; others have the class
+#'   `pcgpu_error_argument`.
 #' @seealso [pc()] for what differs from pcalg, [as_pcalg()]; `vignette("from-pcalg-to-pcgpu", package = "pcgpu")`.
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
 #' use_in_pcalg()

@@ -165,8 +165,8 @@ check_cex <- function(cex, n, argument) {
 # Returns the settings that new_page() changes, so that they can be restored.
 page_settings <- function() graphics::par("mai", "xpd", "xaxs", "yaxs")
 
-# Starts a new page with very small margins. The size of a figure is known only once the page has begun, and R stops if
-# margins leave no room for a plot, so the margins are set afterwards.
+# Starts a new page with very small margins. The size of a figure is known only once the page has begun. R stops if
+# margins leave no room for a plot. Margins are therefore set after the page has begun.
 new_page <- function(main, notes = NULL) {
   graphics::par(mai = c(0, 0, 0, 0), xpd = NA, xaxs = "i", yaxs = "i")
   graphics::plot.new()

@@ -30,8 +30,8 @@
 #'   - a result of [fci()], [rfci()] or [fciPlus()];
 #'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
 #'   - a [graph::graphNEL-class];
-#'   - an adjacency matrix of a CPDAG or a PAG, as `as(x@graph, "matrix")` returns it (`[i, j]` is not zero for an edge from i to j) or as `as(x, "amat")`
-#'     returns it.
+#'   - an adjacency matrix of a CPDAG or a PAG: that of `as(x@graph, "matrix")`, with `[i, j]` not zero for an edge from
+#'     i to j, or that of `as(x, "amat")`.
 #' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...`
 #'   has arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name.
 #'   `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It supports neither `colour`, `size` and
@@ -40,16 +40,17 @@
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
 #'   - `TRUE`: all names, however small;
 #'   - `FALSE`: no names;
-#'   - `"hubs"`: only the names of the nodes with most neighbours (or of the largest `size`), as many as fit on the page, at most 40.
+#'   - `"hubs"`: only the names of the nodes with most neighbours (or of the largest `size`), as many as fit on the
+#'     page, at most 40.
 #' @param ... Arguments of the engine:
 #'   - Rgraphviz: `nodeAttrs`, `edgeAttrs` and other arguments of its `plot()`.
-#'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the order of the nodes or with their names.
-#'     `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for `"base"`.
-#'   - `"base"` and `"igraph"`:
-#'     `node_fill` and `node_border`, one colour, or one for each node;
-#'     `edge_colour`, one colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table in *Details*);
-#'     `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes overlap. Your `cex` is reduced only if a label would not fit
-#'     on the page.
+#'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the
+#'     order of the nodes or with their names. `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for
+#'     `"base"`.
+#'   - `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour, or one for each node; `edge_colour`, one
+#'     colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table
+#'     in *Details*); `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes
+#'     overlap. Your `cex` is reduced only if a label would not fit on the page.
 #'
 #'   Any other name is an error that suggests a similar one.
 #' @param around Names (or numbers) of nodes. Only these, with a bold border, and the nodes near them are drawn.
@@ -63,8 +64,8 @@
 #'   - colours, which are used as they are.
 #'
 #'   `list(age = values)` gives the legend a title. Grey stands for `NA`.
-#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot (the dot for
-#'   0 is a ninth of the largest); or `"degree"`. `NA` counts as 0.
+#' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot; or
+#'   `"degree"`. The dot for 0 is a ninth of the largest. `NA` counts as 0.
 #' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their
 #'   names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
 #' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It
@@ -76,7 +77,8 @@
 #' @return `x`, invisibly. With `interactive = TRUE`, the page: an object of class `htmlwidget`, which opens in
 #'   RStudio's viewer or in the browser when it is printed.
 #'
-#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package that is not installed.
+#'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` if `engine` or `interactive` needs a package
+#'   that is not installed.
 #' @details `plot()` of a graph, as in `plot(fit@graph)`, also calls `plot_cpdag()`. If Rgraphviz is installed and it or
 #' the package graph is attached, Rgraphviz's own method takes precedence.
 #' @seealso [as_igraph()] and [edge_table()] for other programs.
@@ -234,14 +236,14 @@ said_of_colour <- function(given, colours, names) {
   if (is.null(colours$key)) {
     return(NULL)
   }
-  told <- values_of_nodes(given, names, "colour")
-  words <- if (is.numeric(told$values) && !is.factor(told$values)) {
-    format(told$values, digits = 4L, trim = TRUE)
+  column <- values_of_nodes(given, names, "colour")
+  words <- if (is.numeric(column$values) && !is.factor(column$values)) {
+    format(column$values, digits = 4L, trim = TRUE)
   } else {
-    as.character(told$values)
+    as.character(column$values)
   }
-  words[is.na(told$values)] <- "no value"
-  paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
+  words[is.na(column$values)] <- "no value"
+  paste0(if (!is.null(column$title)) paste0(column$title, ": "), words)
 }
 
 # Checks the layout before anything else is done, so that the error comes at once.

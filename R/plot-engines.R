@@ -102,7 +102,7 @@ draw_rgraphviz <- function(x, asked, main, ...) {
   )
 }
 
-# Arguments in igraph's own words, such as vertex.color, take precedence over ours.
+# Draws with igraph. Arguments in igraph's own words, such as vertex.color, take precedence over ours.
 draw_igraph <- function(
   listed,
   main,

@@ -265,7 +265,10 @@ page_key <- function(key) {
     range = if (diff(key$ends) > 0) {
       stops <- key$colours[seq(1, length(key$colours), length.out = 11L)]
       sprintf(
-        "%s <span style=\"display:inline-block;width:110px;height:10px;background:linear-gradient(to right,%s)\"></span> %s",
+        paste0(
+          "%s <span style=\"display:inline-block;width:110px;height:10px;",
+          "background:linear-gradient(to right,%s)\"></span> %s"
+        ),
         format_ends(key$ends[1L]),
         paste(web_colour(stops), collapse = ","),
         format_ends(key$ends[2L])

@@ -117,7 +117,7 @@ push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
   sweep_apart(xy, size, gap / 2)
 }
 
-# If boxes have too little room, evens out the layout and enlarges it until the boxes fill half of the ellipse with its
+# Evens out the layout if boxes have too little room, and enlarges it until the boxes fill half of the ellipse with its
 # spread. It grows more along the axis in which the page has more room. Evening out moves coordinates towards their
 # ranks. So left stays left, and the crowd in the middle of a large graph spreads over the page.
 make_room <- function(xy, size, gap, aspect) {
@@ -139,7 +139,7 @@ make_room <- function(xy, size, gap, aspect) {
   xy * sqrt(max(1, need(xy)))
 }
 
-# From the middle up, moves each box as far above the boxes already passed as necessary; then from the middle down.
+# Moves each box as far above the boxes already passed as necessary, from the middle up; then from the middle down.
 sweep_apart <- function(xy, size, gap) {
   middle <- mean(xy[, 2L])
   turn <- order(xy[, 2L])

@@ -178,7 +178,7 @@ warn_other_names <- function(own, labels, argument) {
     warn(
       "names",
       sprintf(
-        "the names of `%s`, such as %s, match no node: its values are assigned by position.",
+        "The names of `%s`, such as %s, match no node: its values are assigned by position.",
         argument,
         dQuote(own[nzchar(own)][1L], FALSE)
       ),
@@ -198,13 +198,13 @@ node_colours <- function(given, labels) {
   if (is.character(given) && length(given) == 1L && length(labels) != 1L && are_colours(given)) {
     return(list(fill = rep(given, length(labels))))
   }
-  told <- values_of_nodes(given, labels, "colour")
-  values <- told$values
+  column <- values_of_nodes(given, labels, "colour")
+  values <- column$values
   if (is.character(values) && !all(is.na(values)) && are_colours(values)) {
     return(list(fill = ifelse(is.na(values), no_value, values)))
   }
   if (is.numeric(values) && !is.factor(values)) {
-    return(numeric_colours(as.double(values), told$title))
+    return(numeric_colours(as.double(values), column$title))
   }
   values <- droplevels(factor(values))
   colours <- level_colours(nlevels(values))
@@ -212,7 +212,13 @@ node_colours <- function(given, labels) {
   fill[is.na(values)] <- no_value
   list(
     fill = fill,
-    key = list(kind = "levels", title = told$title, labels = levels(values), colours = colours, missing = anyNA(values))
+    key = list(
+      kind = "levels",
+      title = column$title,
+      labels = levels(values),
+      colours = colours,
+      missing = anyNA(values)
+    )
   )
 }
 
@@ -271,8 +277,8 @@ node_sizes <- function(given, labels, degree) {
     }
     given <- list(degree = degree)
   }
-  told <- values_of_nodes(given, labels, "size")
-  values <- told$values
+  column <- values_of_nodes(given, labels, "size")
+  values <- column$values
   if (
     !(is.numeric(values) || is.logical(values)) ||
       is.factor(values) ||
@@ -290,7 +296,7 @@ node_sizes <- function(given, labels, degree) {
     size = size,
     values = values,
     key = if (length(ends)) {
-      list(kind = "size", title = told$title, ends = ends, diameters = diameter(ends))
+      list(kind = "size", title = column$title, ends = ends, diameters = diameter(ends))
     }
   )
 }

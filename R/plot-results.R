@@ -120,7 +120,8 @@ draw_seconds <- function(team, main, given) {
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @details A result of `keep = "smallest"` contains only the bounds, which are drawn without a sign.
-#' @seealso [causal_effects()], [plot_cpdag()] for the graph; `plot()` of a result of [cstar()] for how stable the ranking is.
+#' @seealso [causal_effects()], [plot_cpdag()] for the graph; `plot()` of a result of [cstar()] for how stable the
+#'   ranking is.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(2000), 200, 10, dimnames = list(NULL, paste0("gene", 1:10)))

@@ -5,11 +5,10 @@
 #' about how many of thousands of edges are wrong.
 #'
 #' The p-value of a pair is that of [p_value()]: the largest of all its tests for an edge, and the one of the separating
-#' set for a pair without an edge. An edge x - y is absent from the true graph if x and y are independent given at least
-#' one of the sets that they were tested with. The largest p-value is valid for that hypothesis, whichever set it is (a
-#' union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). The adjustment covers the p-values of
-#' all pairs that were tested. These are p (p - 1) / 2 pairs, except those of `fixedGaps` and `fixedEdges` and those
-#' decided by background knowledge.
+#' set for a pair without an edge. An edge x - y is false if x and y are independent given one of the tested sets. The
+#' largest p-value is valid for that hypothesis, whichever set it is (a union of hypotheses; Strobl, Spirtes and
+#' Visweswaran 2019, Li and Wang 2009). The adjustment covers the p-values of all pairs that were tested. These are
+#' p (p - 1) / 2 pairs, except those of `fixedGaps` and `fixedEdges` and those decided by background knowledge.
 #'
 #' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent
 #'   p-values. The p-values of a search come from the same data, but the rate is kept in simulations (Li and Wang 2009).
@@ -111,7 +110,7 @@ check_all_kept <- function(fit) {
   }
 }
 
-# fci() raises the p-value of a pair only on the side that was tested.
+# Returns the tests behind the p-values of a PAG. fci() raises the p-value of a pair only on the side that was tested.
 tests_of_pag <- function(fit) {
   p <- attr(fit, "pMax")
   tests_of_matrix(pmax(p, t(p)))

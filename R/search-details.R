@@ -1,7 +1,7 @@
 # Stores details for which pcalg's class has no slot in an attribute of the call in the slot `call`. The slots stay
 # pcalg's, and all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call
-# as text, ignore the attribute. Nothing in it that identical() sees depends on the number of threads or, unless several
-# machines work together, on the clock, so two runs of one call are identical(). `times`: from search_clock().
+# as text, ignore the attribute. Two runs of one call are identical(). An exception is the work of several machines,
+# which depends on the clock. `times`: from search_clock().
 with_details <- function(
   call,
   device,
@@ -92,48 +92,54 @@ validity <- function(judged, orient) {
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()], [fciPlus()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
-#'   - `device`: where the search ran, such as `"cpu"` or `"cuda:0"`. If several devices worked together, all their names; the workers of a `cluster` are
-#'     called `"worker 1 (host)"` and so on;
-#'   - `exact_tests`: the number of tests for which the fast formula was not accurate enough, because they were very close to the threshold or their matrix
-#'     was nearly singular. pcalg's own formula or an error bound decided them. The CPU and a GPU count them differently;
+#'   - `device`: where the search ran, such as `"cpu"` or `"cuda:0"`. If several devices worked together, all their
+#'     names; the workers of a `cluster` are called `"worker 1 (host)"` and so on;
+#'   - `exact_tests`: the number of tests for which the fast formula was not accurate enough, because they were very
+#'     close to the threshold or their matrix was nearly singular. pcalg's own formula or an error bound decided them.
+#'     The CPU and a GPU count them differently;
 #'   - `algorithm`: the name of the function, for [fci()], [rfci()] and [fciPlus()];
-#'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations
-#'     (`NA` if the test is an R function);
-#'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
-#'     otherwise both are absent;
-#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. If
-#'     tests contradict each other, the edges stand, but `u2pd = "relaxed"` may leave cycles, or arrows that no DAG has together. If the entry is
-#'     `FALSE`, `advice` names the arguments that produce a valid graph;
-#'   - `overruled`: with `u2pd = "valid"`, how many decisions of the tests on v-structures the graph contradicts; absent if none;
-#'   - `default_rule`: if [pc()] was given data without a test, the rule that decided v-structures: `"majority"`, or `"standard"` if the majority rule would
-#'     have taken too many tests;
-#'   - `levels`: on one GPU, a data frame with a row for each level, and a last row, of level `NA`, for the transfer of the answer. Tests of [orient()], or of
-#'     the orientation in [pc()], are not counted. Its columns are
+#'   - `test`: the name of the test, `""` for one that is not of this package; `alpha`: the significance level;
+#'     `samples`: the number of observations, `NA` if the test is an R function;
+#'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last
+#'     completed level; otherwise both are absent;
+#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such
+#'     entry. If tests contradict each other, the edges stand, but `u2pd = "relaxed"` may leave cycles, or arrows that
+#'     no DAG has together. If the entry is `FALSE`, `advice` names the arguments that produce a valid graph;
+#'   - `overruled`: with `u2pd = "valid"`, how many decisions of the tests on v-structures the graph contradicts; absent
+#'     if none;
+#'   - `default_rule`: if [pc()] was given data without a test, the rule that decided v-structures: `"majority"`, or
+#'     `"standard"` if the majority rule would have taken too many tests;
+#'   - `levels`: on one GPU, a data frame with a row for each level, and a last row, of level `NA`, for the transfer of
+#'     the answer. Tests of [orient()], or of the orientation in [pc()], are not counted. Its columns are
 #'     - `bytes_to`, `bytes_from`: bytes copied to the GPU and from it;
 #'     - `shards`: the number of pieces in which the level ran for lack of memory, otherwise 1;
 #'     - `variables`: if the level ran in pieces, how many variables the largest of them had on the GPU.
 #'
-#'     The pieces of a Gaussian search by blocks are panels of rows of the correlations at level 0, and slices of the conditioning variables at level 1. At
-#'     further levels, and at level 1 if neighbours are few, they are batches of rows with their neighbours. The pieces of discrete and nearest-neighbour
-#'     tests are groups of columns, those of [select_features()] are features that are counted together;
-#'   - `team`: if several devices, or workers of a `cluster`, worked together, a data frame with a row for each level and device. Its columns are
+#'     The pieces of a Gaussian search by blocks are panels of rows of the correlations at level 0, and slices of the
+#'     conditioning variables at level 1. At further levels, and at level 1 if neighbours are few, they are batches of
+#'     rows with their neighbours. The pieces of discrete and nearest-neighbour tests are groups of columns, those of
+#'     [select_features()] are features that are counted together;
+#'   - `team`: if several devices, or workers of a `cluster`, worked together, a data frame with a row for each level
+#'     and device. Its columns are
 #'     - `shards`: how many pieces of the level the device did;
 #'     - `bytes_to`: bytes copied to it from the host or from other GPUs, or sent to a worker;
 #'     - `bytes_from`: bytes copied from it to the host, or sent by a worker;
 #'     - `seconds`: how long the level took;
 #'     - `busy`: the share of that time in which the device worked;
-#'   - `memory`: on a GPU, the memory that the search planned to use on each GPU, in bytes by use; it never uses more. If the GPU has less, the search uses
-#'     only what its largest level needs, or ends with an error of class `pcgpu_error_device_out_of_memory` that states the numbers. On the CPU, only if a
-#'     search did not keep all correlations (see [cpu_device()]): the `bound`, which the user or the available memory set, and the largest number of bytes
-#'     of correlations at `level_0`, `level_1` and the `further_levels`;
+#'   - `memory`: on a GPU, the memory that the search planned to use on each GPU, in bytes by use; it never uses more.
+#'     If the GPU has less, the search uses only what its largest level needs, or ends with an error of class
+#'     `pcgpu_error_device_out_of_memory` that states the numbers. On the CPU, only if a search did not keep all
+#'     correlations (see [cpu_device()]): the `bound`, which the user or the available memory set, and the largest
+#'     number of bytes of correlations at `level_0`, `level_1` and the `further_levels`;
 #'   - `seconds`: how long the whole search took;
-#'   - `times`: how long each level took, a data frame with the columns `level`, `seconds` and, for [fci()], `phase`, as in `levels`. A time is `NA` if an
-#'     earlier call did the level and left a checkpoint. Two runs of one call are `identical()` all the same, because `identical()` does not see these numbers
-#'     (they are in the bits of `NaN`). A hash of the result, or a file in which it is saved, differs from run to run;
+#'   - `times`: how long each level took, a data frame with the columns `level`, `seconds` and, for [fci()], `phase`, as
+#'     in `levels`. A time is `NA` if an earlier call did the level and left a checkpoint. Two runs of one call are
+#'     `identical()` all the same, because `identical()` does not see these numbers (they are in the bits of `NaN`). A
+#'     hash of the result, or a file in which it is saved, differs from run to run;
 #'   - `n.edgetests`: the number of tests at each level, starting at level 0: the slot of that name;
-#'   - `phase`: for [fci()], a summary of its possible-d-sep phase: `tests`, the number of tests by size of their sets, starting at 0, and `ended`, the largest
-#'     finished size if the time limit stopped it, else `NULL`. `levels` and `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, in
-#'     which a level is the size of sets;
+#'   - `phase`: for [fci()], a summary of its possible-d-sep phase: `tests`, the number of tests by size of their sets,
+#'     starting at 0, and `ended`, the largest finished size if the time limit stopped it, else `NULL`. `levels` and
+#'     `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, in which a level is the size of sets;
 #'   - `version`: the version of this package.
 #' @seealso [plot.pcgpu_details()] for a picture of tests by level, and seconds.
 #' @examples
@@ -257,10 +263,11 @@ print_table <- function(columns) {
   writeLines(paste0("  ", do.call(paste, c(unname(columns), sep = "  "))))
 }
 
-# packageVersion() would read a file, which takes a tenth of the time of a small call.
+# Returns the version of the package. packageVersion() would read a file, which takes a tenth of the time of a small
+# call.
 package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 
-# With background knowledge more edges have a direction than in a CPDAG.
+# Names the kind of a graph. With background knowledge more edges have a direction than in a CPDAG.
 kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
 
 # Returns lines for print(), summary() and plot() if the graph is not a valid CPDAG: what that means, then the remedy.
@@ -289,7 +296,10 @@ decision_notes <- function(x) {
     switch(
       details$default_rule %||% "none",
       majority = "V-structures decided by the majority rule, the default for data (see ?pc).",
-      standard = "V-structures decided by pcalg's rule: the majority rule, the default for data, would take too many tests (see ?pc).",
+      standard = paste(
+        "V-structures decided by pcalg's rule: the majority rule, the default for data, would take too many tests (see",
+        "?pc)."
+      ),
       none = NULL
     ),
     if (length(details$overruled)) {

@@ -151,7 +151,8 @@ reads_unnamed <- function(code) {
 
 is_made_of_parts <- function(code) is.call(code) || is.pairlist(code) || is.expression(code) || is.list(code)
 
-# An omitted argument, as in m[1, ], is a symbol without a name, which cannot be passed to a function.
+# Calls a function for each part of an expression. An omitted argument, as in m[1, ], is a symbol without a name, which
+# cannot be passed to a function.
 each_part <- function(code, walk) {
   lapply(seq_along(code), function(i) if (!is_empty_symbol(code[[i]])) walk(code[[i]]))
 }

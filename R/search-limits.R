@@ -52,7 +52,7 @@ tell_resumed <- function(file) {
   }
 }
 
-# The last step of a call with limits: removes its files, once nothing can keep the result from the caller. The files
+# Removes the files of a call with limits as its last step, once nothing can keep the result from the caller. The files
 # stay if the time limit has stopped the search.
 hand_over <- function(result, limits) {
   force(result)

@@ -13,21 +13,21 @@
 #'   - `levels`: a data frame with one row for each level that was started:
 #'     - `level`: the level; -1 is the computation of correlations from data, if it takes more than a second;
 #'     - `edges`: the edges at its start; at level 0 the number of pairs to be tested; `NA` for correlations;
-#'     - `tests`: the number of tests for a finished level, otherwise the largest possible number. A pair x, y is tested given all sets of that size
-#'       among the neighbours of x, and of y, until it is separated;
+#'     - `tests`: the number of tests for a finished level, otherwise the largest possible number. A pair x, y is tested
+#'       given all sets of that size among the neighbours of x, and of y, until it is separated;
 #'     - `seconds`: measured for a finished level, otherwise the estimated total; `NA` if nothing of it was done;
 #'     - `done`: the share that was done, from 0 to 1.
-#'   - `max_level`: an upper bound for the last level: the largest number of neighbours that a variable still has, less one, and at most `m.max`. `NA` if
-#'     level 0 did not finish.
+#'   - `max_level`: an upper bound for the last level: the largest number of neighbours that a variable still has, less
+#'     one, and at most `m.max`. `NA` if level 0 did not finish.
 #'   - `ended`: whether the whole search finished in the time.
-#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix if the search computes it; `pcAlgo`, a result of that
-#'     class; `compact`, one of class [pcCompact][pcCompact-class], with the separating sets found so far; and the planned GPU memory, as in
-#'     [run_details()].
+#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix if the search
+#'     computes it; `pcAlgo`, a result of that class; `compact`, one of class [pcCompact][pcCompact-class], with the
+#'     separating sets found so far; and the planned GPU memory, as in [run_details()].
 #'   - `variables`, `test`, `alpha`, `device`.
 #'
 #'   Errors are those of [skeleton()].
-#' @seealso `time_limit` and `checkpoint` in [pc_control()], which stop and resume a long search; `progress` of [pc()], which shows the remaining time
-#'   of a level.
+#' @seealso `time_limit` and `checkpoint` in [pc_control()], which stop and resume a long search; `progress` of [pc()],
+#'   which shows the remaining time of a level.
 #' @examples
 #' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
@@ -61,7 +61,7 @@ plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc
 }
 
 # Returns a progress reporter that records what it receives, for `progress` of skeleton(). `seen()` returns labels and
-# test of the search, and for each level its edges, the share that was done, and the seconds since the end of the
+# test of the search. For each level it returns the edges, the share that was done, and the seconds since the end of the
 # previous level. It returns NULL before the search has begun.
 search_watch <- function(progress) {
   bar <- progress_reporter(progress)

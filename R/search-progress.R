@@ -77,7 +77,7 @@ time_text <- function(seconds) {
   }
 }
 
-# Level -1 is the computation of correlations from data, before the first level.
+# Names a level. Level -1 is the computation of correlations from data, before the first level.
 level_text <- function(level, edges) {
   if (level < 0) {
     return("Correlations")
@@ -143,7 +143,7 @@ text_bar <- function() {
 # of its output, do see them.
 
 # Encodes seconds as such NaN, to a microsecond. The bits are the sign and exponent of a quiet NaN, 19 and 30 bits of a
-# number, and a last bit that is 1, unlike in NA and R's own NaN.
+# number, and a last bit 1. NA and R's own NaN do not have this last bit.
 quiet_nan <- 0x7ff80000
 most_microseconds <- 2^49 - 1
 

@@ -9,7 +9,10 @@ warn_doubts <- function(doubts, test, options) {
     warn(
       "no_answer",
       sprintf(
-        "%s removed because a test returned NA: one of its variables is constant in the rows of the test. NAdelete = FALSE keeps such edges.",
+        paste(
+          "%s removed because a test returned NA: one of its variables is constant in the rows of the test. NAdelete =",
+          "FALSE keeps such edges."
+        ),
         edges_were(count)
       ),
       count = count
@@ -84,7 +87,10 @@ warn_few_rows <- function(count, test) {
   warn(
     "too_few",
     sprintf(
-      "%s removed because a test of k + 2 variables had fewer than k + 4 complete rows (n = %.0f%s): treated as independence.",
+      paste(
+        "%s removed because a test of k + 2 variables had fewer than k + 4 complete rows (n = %.0f%s): treated as",
+        "independence."
+      ),
       edges_were(count),
       test$n,
       fewest

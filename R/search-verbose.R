@@ -18,7 +18,8 @@ printers <- function(verbose, method, kind, p, again = TRUE) {
   )
 }
 
-# `edges` is the number of remaining pairs; pcalg's R code counts each from both ends.
+# Returns a function that prints a level as pcalg does. `edges` is the number of remaining pairs; pcalg's R code counts
+# each from both ends.
 level_printer <- function(method) {
   if (method != "stable.fast") {
     return(function(level, edges) {

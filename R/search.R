@@ -71,7 +71,10 @@ matrix_checked <- function(found, test) {
     check_cor_values(test$C, resolve_threads())
     abort(
       "internal",
-      "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the output of pcgpu_info()"
+      paste(
+        "the search and R disagree on whether `suffStat$C` is a correlation matrix: please report this bug, with the",
+        "output of pcgpu_info()"
+      )
     )
   }
   if (isTRUE(found$has_na)) {
@@ -104,9 +107,9 @@ samples_of <- function(test) {
   )
 }
 
-# Up to this many variables, result = "auto" is pcalg's class: see ?pc. From R 4.3 on a pcAlgo of the Gaussian test holds
-# no more than a compact result (lazy slots: 20,000 variables 2.8 and 3.0 s). Yet the class shall not depend on the
-# version of R or on the test, and R 4.2 and the other tests take 6.4 GB.
+# Up to this many variables, result = "auto" is pcalg's class: see ?pc. From R 4.3 on a pcAlgo of the Gaussian test
+# holds no more than a compact result (lazy slots: 20,000 variables 2.8 and 3.0 s). Yet the class shall not depend on
+# the version of R or on the test, and R 4.2 and the other tests take 6.4 GB.
 most_dense <- 20000L
 
 # Returns whether the result has the class pcCompact. `caller`: the calling frame. pcalg's own functions, see

@@ -256,7 +256,7 @@ warn_unique <- function(names, fewer_bins) {
     warn(
       "unique",
       paste0(
-        "selected features with a different level in every row: ",
+        "Selected features with a different level in every row: ",
         enumerate(dQuote(names, FALSE)),
         ". They identify the rows and predict nothing about `y` in other data: leave them out",
         if (fewer_bins) ", or use fewer `bins`" else ", or merge their levels"
@@ -277,7 +277,8 @@ warn_sparse <- function(levels, classes, n, cut) {
       "sparse",
       sprintf(
         paste(
-          "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection is largely random: %s"
+          "%d observations for tables of %.0f cells (two features with %g levels each, %d classes), so the selection",
+          "is largely random: %s"
         ),
         n,
         cells,

@@ -19,11 +19,11 @@
 #'   and one half without.
 #' @param replace Draw rows with replacement (the bootstrap)?
 #' @param aggregate How to combine the selections into one order of features:
-#'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean position
-#'     among the selected;
+#'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean
+#'     position among the selected;
 #'   - `"mean-rank"`: by its mean position in all samples, which is k + 1 in samples that do not select it.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
-#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -89,7 +89,10 @@ check_ensemble <- function(ensemble, n) {
     return(NULL)
   }
   if (!inherits(ensemble, "pcgpu_ensemble")) {
-    hint <- "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(), or NULL to select once, from all rows."
+    hint <- paste(
+      "use the number of samples, a whole number from 1 to 100000, a selection_ensemble(), or NULL to select once,",
+      "from all rows."
+    )
     ensemble <- selection_ensemble(check_number(ensemble, "ensemble", hint, 1, 1e5, whole = TRUE))
   }
   check_object(ensemble, "ensemble")

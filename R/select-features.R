@@ -39,15 +39,16 @@
 #' - *Missing and infinite values* are errors. `addNA()` turns the missing values of a factor into a level.
 #'
 #' The criteria count tables of two features and the class. By default, `bins` is chosen so that a cell holds five
-#' observations on average, the usual requirement for tests of such tables (Cochran 1954). With n observations and c classes, it is
+#' observations on average, the usual requirement for tests of such tables (Cochran 1954). With n observations and c
+#' classes, it is
 #' \eqn{\sqrt{n / (5 c)}}{sqrt(n / (5 c))}. If `y` is numeric and is cut too, it is \eqn{(n / 5)^{1/3}}{(n / 5)^(1/3)}. The value is
 #' rounded down, at least 2 and at most 64. With far more bins, every observation has its own cell, and features are chosen by
 #' chance or by their order. If more than nine cells in ten must be empty, there is a warning of class `pcgpu_warning_sparse`.
 #'
 #' With the default of `bins`, columns with few different values, all of them whole numbers, count as codes (genotypes
-#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels. The limit is 10 values, or n / (5 c) if that is less,
-#' so that a cell of the table of the column and the classes holds five observations on average. It is never below the
-#' number of bins. If you set `bins`, every numeric column is cut.
+#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels. The limit is 10 values, or n / (5 c) if that is less.
+#' A cell of the table of the column and the classes then holds five observations on average. The limit is never below
+#' the number of bins. If you set `bins`, every numeric column is cut.
 #'
 #' # On a cluster
 #'
@@ -73,14 +74,16 @@
 #'   most 10 (or n / 5, up to 64) different values, each of which occurs twice on average. Other numbers are cut like
 #'   the columns of `x`.
 #'
-#'   If `y` and the rows of `x` have the same names, values are matched to rows by name, in any order. If only some names of `y` belong to other
-#'   rows, this is an error. With other names, values are matched by position, with a warning.
+#'   If `y` and the rows of `x` have the same names, values are matched to rows by name, in any order. If only some
+#'   names of `y` belong to other rows, this is an error. With other names, values are matched by position, with a
+#'   warning.
 #' @param k Number of features to select, from 1 to the number of columns.
 #' @param criterion The score, see below.
 #' @param bins Number of intervals, from 2 to 65535. `NULL` chooses a number that suits the number of observations, see
 #'   below.
 #' @param discretize How numbers become levels:
-#'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
+#'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the
+#'     column;
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
 #'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
 #' @param device Where to run, as in [pc()]. `"auto"` uses a GPU if there is one and the data are large. Several
@@ -110,12 +113,12 @@
 #' \describe{
 #'   \item{`frequency`}{the proportion of samples in which each feature of `index` was selected;}
 #'   \item{`rank`}{its mean position in these samples;}
-#'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and further elements.
-#'     `size` is the number of rows of a sample.
-#'     `index` is a matrix with a column of selected features for each sample, in the order of their selection.
-#'     `frequency` is the proportion for every column of `x`.
-#'     `stability` says how similar the selections are, with a 95 per cent confidence interval. It is 1 if they are the same, 0 if they are as similar as
-#'     by chance (Nogueira and others 2018; the estimate is Kuncheva's index), and `NA` for one sample or if `k` is the number of columns.}
+#'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and further elements. `size` is the number of
+#'     rows of a sample. `index` is a matrix with a column of selected features for each sample, in the order of their
+#'     selection. `frequency` is the proportion for every column of `x`. `stability` says how similar the selections
+#'     are, with a 95 per cent confidence interval. It is 1 if they are the same, 0 if they are as similar as by chance
+#'     (Nogueira and others 2018; the estimate is Kuncheva's index), and `NA` for one sample or if `k` is the number of
+#'     columns.}
 #' }
 #' There are `print()`, `plot()` and `as.data.frame()` methods. `x[, selected$index]` returns the selected columns.
 #' @references
@@ -135,7 +138,8 @@
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data.
 #' *Advances in Neural Information Processing Systems* 12, 687-693.
-#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the graph of the selected columns.
+#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the
+#'   graph of the selected columns.
 #' @examples
 #' # 2000 columns; y depends on three of them
 #' set.seed(1)

@@ -22,8 +22,8 @@
 #' @param weights The smallest and the largest absolute weight; absolute weights are uniform between them.
 #' @param signs Draw the signs of weights at random?
 #' @param labels Names of the variables; by default `"x1"`, `"x2"` and so on.
-#' @param seed A whole number from 0 to 2147483647 that determines the graph, or `NULL` to draw one from R's random
-#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @return An object of class `pcgpu_graph`: a list of `labels` and, for each edge, the numbers `from` and `to`, whether
 #'   it is `directed`, and its `weight`. These functions accept it:
 #'   - `summary()` returns the numbers of neighbours;

@@ -88,7 +88,7 @@ threshold_for <- function(x, false_edges, refuse) {
     }
     warn(
       "false_edges",
-      sprintf("no edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint)
+      sprintf("No edge is kept. `false_edges` is %s: %s averaged_cpdag() can apply another bound.", is, hint)
     )
     return(Inf)
   }
@@ -199,8 +199,8 @@ check_stability <- function(x) {
 
 #' Error bound of stability selection
 #'
-#' Computes one of three numbers from the other two: the mean number of edges in a sample, the threshold, and the bound on the expected number of false edges
-#' (Meinshausen and Buehlmann 2010, theorem 1):
+#' Computes one of three numbers from the other two: the mean number of edges in a sample, the threshold, and the bound
+#' on the expected number of false edges (Meinshausen and Buehlmann 2010, theorem 1):
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
 #' The bound holds for samples of half of the rows without replacement, as drawn by `stability(how = "subsample")`.
 #'

@@ -82,7 +82,10 @@ stability_lines <- function(x) {
       format(x$alpha)
     ),
     sprintf(
-      "%s of %s pairs are adjacent in at least one sample; samples have %s edges on average, the graph of all rows has %s",
+      paste(
+        "%s of %s pairs are adjacent in at least one sample; samples have %s edges on average, the graph of all rows",
+        "has %s"
+      ),
       in_words(nrow(x$counts)),
       in_words(p * (p - 1) / 2),
       format(sum(x$counts[3:6]) / x$replicates, digits = 3L),
@@ -122,7 +125,10 @@ threshold_text <- function(x) {
 bound_text <- function(x) {
   if (!is.na(x$average$false_edges)) {
     sprintf(
-      "Expected number of false edges among the kept ones: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s pairs)",
+      paste(
+        "Expected number of false edges among the kept ones: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s",
+        "pairs)"
+      ),
       format(x$average$false_edges, digits = 3L),
       format(x$q, digits = 3L),
       in_words(x$tested)

@@ -30,8 +30,8 @@
 #'
 #' # Stability selection
 #'
-#' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then bound the expected number of false
-#' edges among those with a strength of at least `threshold` by
+#' With `how = "subsample"` and without `size`, each sample has half of the rows. Meinshausen and Buehlmann (2010) then
+#' bound the expected number of false edges among those with a strength of at least `threshold` by
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P}.}{E[V] <= q^2 / ((2 threshold - 1) P).}
 #' Here q is the mean number of edges in a sample, and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default.
 #' It can be a number above 0.5, or be derived from `false_edges`, the bound you want; [stability_bound()] solves for any of the three. The bound assumes that
@@ -60,8 +60,8 @@
 #' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`,
 #'   `SummarizedExperiment` or `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the data: the
 #'   result of `suff_gauss(keep = "data")`, [suff_discrete()] or [suff_knn()], or a list for an R function of your own.
-#'   In such a list, all matrices and data frames with a common number of rows are taken as the data, and so is `n` if
-#'   it is that number.
+#'   In such a list, all matrices and data frames with a common number of rows are taken as the data. `n` is taken, too,
+#'   if it is that number.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
 #' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
 #'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
@@ -70,28 +70,30 @@
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
 #'   for subsamples.
-#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random
-#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
 #'   expected number of false edges. Not both; [averaged_cpdag()] can apply others later. If no threshold has such a
 #'   bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` gives the reason.
-#' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as
-#'   `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data. Samples
-#'   then run one after the other (or on a `cluster`).
+#' @param make `NULL`, or a function for tests that need something other than the data. It computes the sufficient
+#'   statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`.
+#'   Samples then run one after the other (or on a `cluster`).
 #' @param cluster Workers among which the samples are divided, as in [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param control The arguments of [pc_control()] named above, and `cluster`, collected.
 #' @return An object of class `pcgpu_stability`. It has methods for
 #'   - `print()` and `summary()`;
-#'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that follow strength;
-#'   - `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength, with these
-#'     columns:
+#'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that
+#'     follow strength;
+#'   - `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of
+#'     them, by decreasing strength, with these columns:
 #'
 #' \describe{
 #'   \item{`from`, `to`}{names of the variables, ordered so that `direction` is at least one half;}
 #'   \item{`strength`, `direction`}{see below; the direction is that of from -> to;}
-#'   \item{`forward`, `backward`, `undirected`, `bidirected`}{number of samples with from -> to, from <- to, from - to and from <-> to;}
+#'   \item{`forward`, `backward`, `undirected`, `bidirected`}{number of samples with from -> to, from <- to, from - to
+#'     and from <-> to;}
 #'   \item{`fit`}{the edge in the graph of all rows: `"-->"`, `"<--"`, `"---"`, `"<->"`, or `""` for none;}
 #'   \item{`kept`}{whether the edge is in the averaged graph.}
 #' }
@@ -105,8 +107,8 @@
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of
-#'   features.
+#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects;
+#'   [select_features()] with `ensemble` for the selection of features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach.
 #' *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.

@@ -8,13 +8,13 @@
 #' columns are the values that occur, in ascending order. `NA` and `NaN` are missing values.
 #'
 #' @param x Observations in rows, variables in columns. One of:
-#'   - a data frame or matrix of factors, logicals, characters or whole numbers (also bit64's `integer64`); [cut()] other numbers into classes
-#'     first;
-#'   - a contingency table with at least two dimensions, such as from [table()] or [xtabs()]: its dimensions are the variables, and its cells count
-#'     observations;
+#'   - a data frame or matrix of factors, logicals, characters or whole numbers (also bit64's `integer64`); [cut()]
+#'     other numbers into classes first;
+#'   - a contingency table with at least two dimensions, such as from [table()] or [xtabs()]: its dimensions are the
+#'     variables, and its cells count observations;
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
-#'   - a sparse matrix, a `DelayedMatrix` or a `big.matrix`, which is read one block of columns at a time, or a [pcgpu_file()]. The codes are
-#'     an ordinary matrix in R.
+#'   - a sparse matrix, a `DelayedMatrix` or a `big.matrix`, which is read one block of columns at a time, or a
+#'     [pcgpu_file()]. The codes are an ordinary matrix in R.
 #' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"`, where each test omits the
 #'   observations that lack one of its variables. NaN is missing, also in factors of numbers and in tables. A level made
 #'   by [addNA()] is an ordinary level.
@@ -30,7 +30,8 @@
 #' A constant column gives a warning of class `pcgpu_warning_constant`: it is independent of everything.
 #'
 #' Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
-#' @seealso [disCItest()], [binCItest()] and [chi2CItest()], the tests that use it; [suff_gauss()], [suff_knn()]; [pc()].
+#' @seealso [disCItest()], [binCItest()] and [chi2CItest()], the tests that use it; [suff_gauss()], [suff_knn()];
+#'   [pc()].
 #' @examples
 #' suff <- suff_discrete(Titanic) # a contingency table: 2,201 people, four variables
 #' suff$nlev
@@ -89,7 +90,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
 
 code_columns <- function(x) code_numbers(x) %||% code_factors(x)
 
-# Codes data that are not an R matrix, one block of columns at a time.
+# Returns the codes of data that are not an R matrix, read by one block of columns at a time.
 code_blocks <- function(x) {
   if (is_file(x)) {
     check_content(x)
@@ -199,7 +200,7 @@ warn_constant <- function(constant, x, so = NULL) {
     warn(
       "constant",
       paste0(
-        "constant in ",
+        "Constant in ",
         column_names(x, constant),
         ": ",
         so %||% "a constant is independent of everything and has no edges"

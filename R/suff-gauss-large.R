@@ -1,6 +1,6 @@
 # suff_gauss() for moments (suff-gauss-moments.R), for sparse matrices, and with a file for the data.
 
-# Data that are read once, in blocks, support only Pearson correlations.
+# Checks arguments for data that are read once, in blocks: they support only Pearson correlations.
 check_for_moments <- function(use, method, keep, device) {
   if (keep == "data") {
     abort_argument("keep", keep, "moments do not contain the data; use keep = \"correlations\", or pass the data.")
@@ -24,8 +24,8 @@ check_for_moments <- function(use, method, keep, device) {
   }
 }
 
-# The hint about missing values for data that are read in blocks: pairwise correlations need all rows at once.
-mend_of_blocks <- function(use) {
+# Returns the hint about missing values for data that are read in blocks: pairwise correlations need all rows at once.
+hint_of_blocks <- function(use) {
   if (use == "pairwise.complete.obs") {
     paste(
       "for pairwise correlations, write the data to a file with write_pcgpu_file() and pass the file;",

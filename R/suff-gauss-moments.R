@@ -20,9 +20,10 @@
 #' @return An object of class `pcgpu_moments`, a list that you can save and send to other processes:
 #'   - `n`: the number of rows used;
 #'   - `left_out`: the number of rows left out because a value is missing;
-#'   - `least`, `largest`, `missing`: for each variable, the smallest and largest value and the number of missing values;
-#'   - `power`, `origin`, `mean`, `products`: for values multiplied by two to the `power`, the means less `origin` and the central sums of
-#'     products (the upper triangle by column).
+#'   - `least`, `largest`, `missing`: for each variable, the smallest and largest value and the number of missing
+#'     values;
+#'   - `power`, `origin`, `mean`, `products`: for values multiplied by two to the `power`, the means less `origin` and
+#'     the central sums of products (the upper triangle by column).
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if a data file is at fault.
 #' @references
@@ -73,7 +74,7 @@ run_blocks <- function(x, use, bar) {
     check_content(block)
     found <- check_rust(rust_moments_add(state, as_columns(block), as.double(nrow(block)), engine))
     check_infinite(found, block)
-    if (!complete) check_missing(found, block, mend_of_blocks(use))
+    if (!complete) check_missing(found, block, hint_of_blocks(use))
   }
   if (is_read_by_blocks(x) || is_sparse(x)) {
     each_block(x, "rows", bar, add)

@@ -32,19 +32,21 @@
 #' @param x Observations in rows, variables in columns. One of:
 #'   - a numeric matrix or data frame (see the section "Data" of [pc()]);
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations;
-#'   - a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()], see below.
+#'   - a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()], see
+#'     below.
 #' @param use Treatment of missing values, as in [stats::cor()]:
 #'   - `"everything"` (the default) and `"all.obs"`: an error if there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: use the complete rows only; `n` is their number;
 #'   - `"pairwise.complete.obs"`: compute each correlation from the rows with both variables. `n` is then the smallest
-#'     of these numbers of rows, which makes the tests conservative. A warning of class `pcgpu_warning_pairwise` reports a matrix that is not
-#'     positive semi-definite.
+#'     of these numbers of rows, which makes the tests conservative. A warning of class `pcgpu_warning_pairwise` reports
+#'     a matrix that is not positive semi-definite.
 #' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
 #'   Pearson's correlations; rank correlations are used for data with heavy tails (Harris and Drton 2013).
 #' @param device Where to compute the correlations:
 #'   - `"cpu"`: on all cores, see [pcgpu-package] (Kendall's by [stats::cor()]);
-#'   - `"cuda"`, `"cuda:1"` or a [cuda_device()]: Pearson's only, and not pairwise for data with missing values. With several GPUs, such as
-#'     `c("cuda:0", "cuda:1")`, the first computes them. If it fails, the next does, with a message of class `pcgpu_message_lost`;
+#'   - `"cuda"`, `"cuda:1"` or a [cuda_device()]: Pearson's only, and not pairwise for data with missing values. With
+#'     several GPUs, such as `c("cuda:0", "cuda:1")`, the first computes them. If it fails, the next does, with a
+#'     message of class `pcgpu_message_lost`;
 #'   - `"auto"`: a GPU if there is one and the matrix is large.
 #'
 #'   With `keep = "data"`, `suff_gauss()` computes no correlations.
@@ -61,20 +63,21 @@
 #'   of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
 #'   a correlation of exactly 1 or -1. A search is exact given `C`.
 #'
-#'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the centred values (or their ranks), or
-#'   a [pcgpu_file()] of it, and `n`, which you may replace. A search gives the same answer, to the last bit, as with the correlations that
-#'   `suff_gauss()` computes on the same device.
+#'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the centred
+#'   values (or their ranks), or a [pcgpu_file()] of it, and `n`, which you may replace. A search gives the same answer,
+#'   to the last bit, as with the correlations that `suff_gauss()` computes on the same device.
 #'
-#'   `$C` computes the correlations on the CPU at its first use and then keeps them with the object. Functions
-#'   that read `suffStat$C`, such as pcalg's, therefore accept the object like the list. An exception is pcalg's own `"stable.fast"`, which needs
-#'   `list(C = suff$C, n = suff$n)`. Only `$C`, `[["C"]]` and `["C"]` compute them: `names()` and [with()] do not show `C`.
+#'   `$C` computes the correlations on the CPU at its first use and then keeps them with the object. Functions that read
+#'   `suffStat$C`, such as pcalg's, therefore accept the object like the list. An exception is pcalg's own
+#'   `"stable.fast"`, which needs `list(C = suff$C, n = suff$n)`. Only `$C`, `[["C"]]` and `["C"]` compute them:
+#'   `names()` and [with()] do not show `C`.
 #'
 #'   Data that cannot be used are an error of class `pcgpu_error_argument`. So is a constant column.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
-#' @seealso [gaussCItest()], the test that uses it; [gauss_moments()] and [pcgpu_file()] for data that do not fit into R; [suff_discrete()],
-#'   [suff_knn()]; [pc()].
+#' @seealso [gaussCItest()], the test that uses it; [gauss_moments()] and [pcgpu_file()] for data that do not fit into
+#'   R; [suff_discrete()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_gauss(iris[1:4])
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), numCores = 2)
@@ -225,7 +228,7 @@ suff_gauss <- function(
   list(C = found$C, n = as.integer(found$n))
 }
 
-# The test has n - |S| - 3 in its formula.
+# Refuses fewer than 4 usable rows, because the test has n - |S| - 3 in its formula.
 check_usable <- function(x, n) {
   if (n < 4) {
     abort_argument("x", x, "a test of correlation needs at least 4 observations.", has = counted(n, "usable row"))
@@ -438,7 +441,8 @@ check_correlations <- function(C, pairwise) {
     warn(
       "pairwise",
       paste(
-        "the pairwise correlation matrix is not positive semi-definite, so some partial correlations may be meaningless:",
+        "The pairwise correlation matrix is not positive semi-definite, so some partial correlations may be",
+        "meaningless:",
         "consider use = \"complete.obs\""
       )
     )

@@ -63,11 +63,11 @@
 #' @param estimator The estimator of the conditional mutual information, see [mixedCItest()]. `"auto"` depends on the
 #'   test: `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
 #' @param transform The transformation of continuous columns, see below.
-#' @param seed A whole number from 0 to 2147483647 that determines the permutations, or `NULL` to draw one from R's
-#'   random numbers, so that `set.seed()` makes a run reproducible.
+#' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
+#'   run reproducible.
 #' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
 #' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test early. A test ends as
-#'   soon as the probability that all permutations would lead to a different decision at this `alpha` is at most `error`
+#'   soon as another decision at this `alpha` after all permutations has a probability of at most `error`
 #'   (beta-binomial, from a uniform prior on p). With `error = 0` no decision changes; only p does, because it is based
 #'   on the permutations drawn.
 #' @return A list of
@@ -321,11 +321,13 @@ check_knn_data <- function(suffStat, test) {
 # Runs one test.
 knn_p_value <- function(x, y, S, suffStat, test) {
   data <- check_knn_data(suffStat, test)
+  given <- y
   x <- check_position(x, data, "x", 1L)
   y <- check_position(y, data, "y", 1L)
   S <- check_position(S, data, "S")
+  check_two(x, y, given)
   at <- sort(unique(c(x, y, S)))
-  if (x == y || x %in% S || y %in% S) {
+  if (x %in% S || y %in% S) {
     abort_argument(
       "S",
       S,

@@ -254,7 +254,7 @@ completed_sets <- function(suffStat, test) {
   unname(unclass(suffStat))
 }
 
-# A single data set does not show the uncertainty from missing values.
+# Refuses a single completed data set, which does not show the uncertainty from missing values.
 check_enough_sets <- function(m, suffStat) {
   if (m < 2L) {
     abort_argument(
@@ -419,10 +419,12 @@ mixed_p_value <- function(x, y, S, suffStat, test) {
   }
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
+  given <- y
   x <- check_position(x, first, "x", 1L)
   y <- check_position(y, first, "y", 1L)
   S <- check_position(S, first, "S")
-  if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
+  check_two(x, y, given)
+  if (x %in% S || y %in% S || anyDuplicated(S)) {
     abort_argument(
       "S",
       S,

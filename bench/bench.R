@@ -1,6 +1,5 @@
-# Times pcgpu from a correlation matrix to a pcAlgo object, side by side with
-# pcalg where that is installed, compares every field of the two answers, and
-# prints a Markdown table.
+# Times pcgpu from a correlation matrix to a pcAlgo object, side by side with pcalg if that is installed. Compares every
+# field of the two answers, and prints a Markdown table.
 #
 #   Rscript bench.R [DATA ...] [--alpha=0.01] [--method=stable.fast] [--threads=2]
 #                   [--repeats=5] [--peer=auto|yes|no] [--peer-threads=1]
@@ -106,7 +105,7 @@ ask_peer <- function(data) {
   answer
 }
 
-# A row of results.csv.
+# Returns a row of results.csv.
 record_of <- function(data, what, found, seconds, suite, device, peer_seconds = NULL, ...) {
   record(
     suite,
@@ -193,7 +192,7 @@ of_runs <- function(seconds) {
   sprintf("%s s (%d run%s)", number(stats::median(seconds)), length(seconds), if (length(seconds) == 1L) "" else "s")
 }
 
-# A row of README's table.
+# Returns a row of README's table.
 headline_row <- function(data) {
   cpu <- worker("cpu", data)
   gpu <- if (has_gpu) worker("cuda", data)

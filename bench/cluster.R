@@ -1,12 +1,13 @@
-# What workers of other processes gain and cost.
-#   Rscript bench/cluster.R functions [TESTS [MS]]    an R function of MS milliseconds, asleep and busy, on one and two workers.
-#   Rscript bench/cluster.R levels [P ...]            what a level costs beyond its tests: bytes and milliseconds by worker.
-#   Rscript bench/cluster.R shapes [SHAPE ...]        the same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables).
-#   Rscript bench/cluster.R select [N,P,LEVELS,K ...] one feature selection on two workers of a thread each, and on one thread.
-#   Rscript bench/cluster.R data [P,WORKERS ...]      a search of level 0 whose correlations reach workers by a file, and by their connections.
-#   Rscript bench/cluster.R kept [P [N [BYTES]]]      bytes to each of two workers that make correlations of sparse data themselves, in so much memory each.
-#   Rscript bench/cluster.R gpus [P [N [ROUNDS]]]     dense data, levels 0 and 1: two workers of this machine with a GPU each, and one, in turn.
-#   Rscript bench/cluster.R all [MS]                  each function that takes workers: one process of a thread and two workers, least of three.
+# Times workers of other processes: what they gain and what they cost. Rscript bench/cluster.R functions [TESTS [MS]] an
+#   R function of MS milliseconds, asleep and busy, on one and two workers. Rscript bench/cluster.R levels [P ...] what
+#   a level costs beyond its tests: bytes and milliseconds by worker. Rscript bench/cluster.R shapes [SHAPE ...] the
+#   same of real shapes: nci60, dense:P, knn:P (P of NCI-60's variables). Rscript bench/cluster.R select [N,P,LEVELS,K
+#   ...] one feature selection on two workers of a thread each, and on one thread. Rscript bench/cluster.R data
+#   [P,WORKERS ...] a search of level 0 whose correlations reach workers by a file, and by their connections. Rscript
+#   bench/cluster.R kept [P [N [BYTES]]] bytes to each of two workers that make correlations of sparse data themselves,
+#   in so much memory each. Rscript bench/cluster.R gpus [P [N [ROUNDS]]] dense data, levels 0 and 1: two workers of
+#   this machine with a GPU each, and one, in turn. Rscript bench/cluster.R all [MS] each function that takes workers:
+#   one process of a thread and two workers, least of three.
 #
 # Where more workers stop paying, by `levels` and `shapes`: a level takes w workers about max(S / w, u) + L + w G / B
 # seconds. S are the seconds of its tests on one thread, u those of its largest unit, and L those beyond the tests on
@@ -23,7 +24,7 @@ arguments <- operands()
 numbers <- as.numeric(arguments[-1])
 options(pcgpu.progress = FALSE)
 
-# A random linear Gaussian DAG's data: each variable has `degree` neighbours, about.
+# Returns data of a random linear Gaussian DAG: each variable has about `degree` neighbours.
 simulate <- function(p, n, degree) {
   set.seed(1)
   x <- matrix(rnorm(n * p), n)
@@ -41,7 +42,7 @@ with_workers <- function(count, code) {
   code(cluster)
 }
 
-# A test that takes so many milliseconds, asleep.
+# Returns a test that sleeps for so many milliseconds.
 asleep_for <- function(ms) {
   force(ms)
   function(x, y, S, suffStat) {
@@ -52,7 +53,7 @@ asleep_for <- function(ms) {
 
 seconds <- function(code) system.time(code)[["elapsed"]]
 
-# A row of results.csv: workers' time, and what it is compared with.
+# Adds a row of results.csv: the time of workers, and what it is compared with.
 keep <- function(case, took, ..., device = "cpu") record("cluster", case, took, device = device, ...)
 
 if (arguments[1] == "functions") {
@@ -219,7 +220,7 @@ if (arguments[1] == "functions") {
     ))
   }
 } else if (arguments[1] == "data") {
-  # The most memory that processes have together, by the pages that each has, shared ones in parts; MB.
+  # Returns the most memory in MB that processes have together, by the pages that each has, shared ones in parts.
   with_memory <- function(pids, code) {
     file <- tempfile()
     system(sprintf(
@@ -488,7 +489,7 @@ if (arguments[1] == "functions") {
       list(do.call(select_features, c(list(features, classes, 100, discretize = "none", ...), one_thread)))
     }
   )
-  # The same answer, whatever made it.
+  # Returns the parts of an answer that do not depend on what made it.
   answer <- function(found) {
     if (isS4(found)) {
       found@call <- quote(f())

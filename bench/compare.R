@@ -1,6 +1,5 @@
-# Whether two pcAlgo objects hold the same answer. Returns "" or what differs. Parts
-# that are identical are not looked at element by element, which takes seconds from
-# 2,000 variables on; those of another package may hold the same by other types.
+# Compares two pcAlgo objects. Returns "" or what differs. Parts that are identical are not compared element by element,
+# which takes seconds from 2,000 variables. Parts of another package may hold the same by other types.
 
 same_sepsets <- function(a, b) {
   flat <- function(sepset) unlist(sepset, recursive = FALSE, use.names = FALSE)
@@ -19,7 +18,7 @@ same_p_values <- function(a, b, tolerance = 1e-9) {
     all(abs(a[finite] - b[finite]) <= tolerance * pmax(abs(a[finite]), abs(b[finite])))
 }
 
-# Arrows as "from to mark", whatever the order of the edge lists.
+# Returns arrows as "from to mark", in an order that does not depend on the edge lists.
 arrows <- function(graph) {
   amat <- unname(methods::as(graph, "matrix"))
   at <- which(amat != 0)

@@ -1,10 +1,10 @@
 # The data sets of the benchmark, each a data matrix with rows = samples.
 
-# Real expression data may not be shipped; the files are looked for here.
+# Returns the folder of real expression data, which may not be shipped.
 bench_folder <- function() Sys.getenv("PCGPU_BENCH_DATA", file.path("..", "shared", "data"))
 
-# A linear Gaussian model on a random graph: each variable has about `parents`
-# parents among the `reach` before it. Scaled to unit noise.
+# Returns data of a linear Gaussian model on a random graph, scaled to unit noise: each variable has about `parents`
+# parents among the `reach` before it.
 simulate <- function(p, n, parents, reach = p, seed = 1) {
   RNGversion("4.0.0")
   set.seed(seed)
@@ -18,8 +18,8 @@ simulate <- function(p, n, parents, reach = p, seed = 1) {
   x
 }
 
-# Data like those of gene expression: ten factors common to all variables, with loads of standard deviation `global`,
-# and modules.
+# Returns data like those of gene expression: ten factors common to all variables, with loads of standard deviation
+# `global`, and modules.
 expression_like <- function(p, n, global) {
   RNGversion("4.0.0")
   set.seed(1)
@@ -71,10 +71,11 @@ load_data <- function(name) {
   )
 }
 
-# A network of bnlearn's repository, see sample_network().
+# Returns the path of a network of bnlearn's repository, see sample_network().
 network_file <- function(name) file.path(bench_folder(), "bif", paste0(name, ".bif.gz"))
 
-# n samples of a discrete network in the format of bnlearn's repository (.bif.gz): codes 0, 1, ..., a column a variable.
+# Draws n samples of a discrete network in the format of bnlearn's repository (.bif.gz): codes 0, 1, ..., with a column
+# for each variable.
 sample_network <- function(file, n, seed = 1) {
   RNGversion("4.0.0")
   set.seed(seed)

@@ -28,7 +28,7 @@ simulated <- function(p) {
   list(x = x, suff = suff, fit = fit, mcov = stats::cov(x))
 }
 
-# Largest difference relative to the larger of the effect and 1e-6; the order of sets is free.
+# Returns the largest difference relative to the larger of the effect and 1e-6. The order of sets is free.
 apart <- function(ours, theirs) {
   if (length(ours) != length(theirs)) {
     return(Inf)

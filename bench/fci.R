@@ -14,7 +14,7 @@ options(pcgpu.threads = threads)
 
 has_pcalg <- requireNamespace("pcalg", quietly = TRUE)
 
-# Correlations of a sample of p observed variables.
+# Returns the correlations of a sample of p observed variables.
 sample_of <- function(p, n, neighbours, seed = 1L) {
   all <- ceiling(p / 0.9)
   dag <- random_dag(all, neighbours = neighbours, seed = seed)
@@ -30,7 +30,7 @@ silently <- function(code) {
   })
 }
 
-# Seconds of pcalg, or NA where it did not end in time.
+# Returns the seconds of pcalg, or NA if it did not end in time.
 within_limit <- function(call) {
   if (!has_pcalg) {
     return(list(seconds = NA_real_, ended = FALSE))
@@ -53,7 +53,7 @@ same <- function(ours, theirs) {
     identical(ours@n.edgetestsPDSEP, theirs@n.edgetestsPDSEP)
 }
 
-# A row: `search` by name, with further arguments.
+# Prints a row: `search` by name, with further arguments.
 compare <- function(what, stat, search, ..., alpha = 0.01) {
   p <- ncol(stat$C)
   ours <- timed(

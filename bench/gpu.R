@@ -1,4 +1,4 @@
-# Times pcgpu on a GPU and on the CPU of one machine, from a correlation matrix to a pcAlgo object, compares the two
+# Times pcgpu on a GPU and on the CPU of one machine, from a correlation matrix to a pcAlgo object. Compares the two
 # answers field by field, and writes Markdown tables.
 #
 #   Rscript gpu.R [--out=FOLDER] [--seconds=150] [--repeats=5] [--device=cuda] [--parts=data,strategies,crossing,growth]
@@ -45,7 +45,7 @@ time_left <- function(what) {
   FALSE
 }
 
-# Seconds of the first call and of the repeats after it, and the last value.
+# Returns the seconds of the first call and of the repeats after it, and the last value.
 timed <- function(call, times = repeats) {
   seconds <- double()
   for (i in seq_len(times + 1L)) {
@@ -64,7 +64,7 @@ whole <- function(stat, alpha, device, method = "stable.fast") {
   pc(stat, gaussCItest, alpha = alpha, p = ncol(stat$C), skel.method = method, device = device, progress = FALSE)
 }
 
-# Seconds of the first call of a fresh R process, which on a GPU opens the device and loads the kernels.
+# Returns the seconds of the first call of a fresh R process, which on a GPU opens the device and loads the kernels.
 first_call <- function(stat, alpha, device) {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
@@ -89,7 +89,7 @@ same <- function(ours, theirs) {
   if (nzchar(apart)) paste("NO:", apart) else "yes"
 }
 
-# A row of results.csv. `stat` or `shape` has p and n.
+# Adds a row of results.csv. `stat` or `shape` has p and n.
 keep <- function(suite, case, seconds, device, stat = NULL, shape = c(ncol(stat$C), stat$n), ...) {
   on_gpu <- device != "cpu"
   record(

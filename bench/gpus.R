@@ -1,4 +1,4 @@
-# How the time grows with the number of GPUs and with less of their memory.
+# Times searches by the number of GPUs and by the share of their memory.
 #
 #   Rscript gpus.R run FOLDER [--parts=gpus,memory] [--gpus=1,2] [--shares=1,2,4,8,16] [--repeats=3] [--searches=...] [--dense=20000,500]
 #                   [--sparse=20000,200] [--discrete=4000,200000] [--knn=300,1000] [--selection=3072,531131,200] [--network=200000] [--seconds=1500]
@@ -22,7 +22,8 @@ if (length(words) != 2L || words[1L] != "run") {
 
 numbers <- function(name, default) as.double(strsplit(option(name, default), ",")[[1]])
 
-# A list of columns of codes, each of `pool` columns begun at another row: quick to make, and as good as independent.
+# Returns a list of columns of codes, each of `pool` columns begun at another row: quick to make, and as good as
+# independent.
 turned <- function(pool, p) {
   n <- length(pool[[1L]])
   function(column) {
@@ -125,7 +126,7 @@ searches <- list(
   )
 )
 
-# What two answers have to share.
+# Returns the parts of an answer that two runs must share.
 answer_of <- function(found) {
   if (is.list(found)) found[c("index", "score")] else list(found@edges, found@sets, found@n.edgetests, found@max.ord)
 }

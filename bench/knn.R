@@ -24,7 +24,7 @@ options(pcgpu.threads = threads)
 row <- function(...) cat(row_text(...))
 head_of <- function(...) cat(head_text(...))
 
-# A running tigramite: function(x, y, S) -> c(p, seconds), with close().
+# Starts tigramite and returns a function(x, y, S) -> c(p, seconds), with close().
 peer_on <- function(data, discrete, kind, k, permutations, transform) {
   folder <- tempfile()
   dir.create(folder)
@@ -61,7 +61,7 @@ peer_on <- function(data, discrete, kind, k, permutations, transform) {
   )
 }
 
-# x and y given variables that both depend on; `link` makes y depend on x too.
+# Returns x and y given variables that both depend on; `link` makes y depend on x, too.
 simulate <- function(n, size, link = 0) {
   z <- matrix(rnorm(n * max(size, 1)), n)
   both <- if (size > 0) rowMeans(z) * sqrt(size) else 0
@@ -114,7 +114,7 @@ speed <- function() {
   }
 }
 
-# p of many data sets.
+# Returns the p-values of many data sets.
 p_values <- function(n, size, link, mixed, ...) {
   vapply(
     seq_len(runs),
@@ -190,8 +190,8 @@ power <- function() {
   }
 }
 
-# A random graph of p variables, in the order of their numbers, and data of it: edges linear, quadratic or tanh, a share
-# of the variables cut into three levels.
+# Returns a random graph of p variables, in the order of their numbers, and its data: edges are linear, quadratic or
+# tanh, and a share of the variables is cut into three levels.
 random_model <- function(p, n, share) {
   dag <- matrix(0, p, p)
   dag[upper.tri(dag)] <- runif(p * (p - 1) / 2) < 1.5 / (p - 1)
@@ -217,8 +217,8 @@ random_model <- function(p, n, share) {
   list(dag = dag, data = stats::setNames(as.data.frame(data), paste0("v", seq_len(p))), discrete = discrete)
 }
 
-# Are x and y separated by S in the graph? In the moral graph of their ancestors, no path goes round S (Lauritzen et al.
-# 1990).
+# Returns whether x and y are separated by S in the graph: in the moral graph of their ancestors, every path meets S
+# (Lauritzen et al. 1990).
 separated <- function(dag, x, y, S) {
   kept <- unique(c(x, y, S))
   repeat {
@@ -244,7 +244,7 @@ separated <- function(dag, x, y, S) {
   }
 }
 
-# Pairs whose edge is missing, too many or of another direction.
+# Counts the pairs whose edge is missing, false or of another direction.
 distance <- function(fit, truth) {
   a <- as(fit@graph, "matrix")
   b <- as(truth@graph, "matrix")
@@ -306,8 +306,8 @@ compare_graphs <- function() {
   }
 }
 
-# x, y and members of S, of these kinds ("number", or "level": three equally frequent ones). x and y depend on all of S;
-# `link` makes y depend on x, too, by x's value or by its square.
+# Draws x, y and members of S, of these kinds ("number", or "level": three equally frequent ones). x and y depend on all
+# of S; `link` makes y depend on x, too, by x's value or by its square.
 draw_kinds <- function(n, kinds, link, curved = FALSE) {
   as_kind <- function(value, kind) {
     if (kind == "number") value else factor(findInterval(value, quantile(value, c(1, 2) / 3)))
@@ -322,7 +322,8 @@ draw_kinds <- function(n, kinds, link, curved = FALSE) {
   list(data = data, test = if (any(kinds == "level")) mixedCItest else cmiKnnCItest)
 }
 
-# Share of data sets that are found dependent at 0.05, 100 permutations; the early stop changes no decision.
+# Returns the share of data sets that are found dependent at 0.05, with 100 permutations; the early stop changes no
+# decision.
 rejected <- function(sets, ...) {
   mean(vapply(
     sets,
@@ -371,7 +372,7 @@ rules <- list(
   "0.3 n" = function(n) 0.3 * n
 )
 
-# Effects shrink with the root of n, so that power does not reach 1.
+# Compares rules. Effects shrink with the root of n, so that power does not reach 1.
 by_rule <- function(title, all_kinds, shapes) {
   cat(
     "\n",

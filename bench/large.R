@@ -1,5 +1,5 @@
-# What results cost besides the search: skeleton() of many variables as a compact result and as a pcAlgo, against the
-# search alone, its memory, and what is done with the result. Writes a Markdown table, a row a case; each case runs in a
+# Times results besides the search: skeleton() of many variables as a compact result and as a pcAlgo, against the search
+# alone, its memory, and what is done with the result. Writes a Markdown table, a row a case; each case runs in a
 # process of its own.
 #
 #   Rscript large.R [--p=2000,5000] [--global=0.3,0] [--m-max=0,1] [--results=compact,pcAlgo] [--device=cuda] [--n=3189] [--alpha=0.01]

@@ -59,7 +59,7 @@ completed <- function(x, m = 5) {
 
 seconds <- function(code) system.time(code)[["elapsed"]]
 
-# A row of results.csv.
+# Adds a row of results.csv.
 keep <- function(prefix, test, n, p, m.max, took, tests, device = "cpu", ...) {
   record(
     "missing",
@@ -76,7 +76,7 @@ keep <- function(prefix, test, n, p, m.max, took, tests, device = "cpu", ...) {
   )
 }
 
-# By test: its data of a shape.
+# Returns a test's data of a shape.
 data_for <- function(test, n, p) {
   x <- numbers_of(n, p)
   if (grepl("^mix", test)) {
@@ -170,7 +170,7 @@ if ("sizes" %in% parts) {
   }
 }
 
-# A row of a table: a test on all cores and on a GPU, each twice in turn, the quicker.
+# Prints a row of a table: a test on all cores and on a GPU, each twice in turn, of which the quicker counts.
 cross <- function(test, n, p, m.max) {
   set.seed(1)
   x <- data_for(test, n, p)

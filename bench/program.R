@@ -3,18 +3,18 @@
 
 args <- commandArgs(trailingOnly = TRUE)
 
-# The value of --name=value, or the default.
+# Returns the value of --name=value, or the default.
 option <- function(name, default) {
   hit <- grep(paste0("^--", name, "="), args, value = TRUE)
   if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
 }
 
-# The arguments that are not options.
+# Returns the arguments that are not options.
 operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
 
-# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer,
-# whose defaults these are, or the first of the values that there are, and whose type a value is given; --peer-repeats
-# is peer_repeats. With `all`, `parts` are those of the command line, or else these.
+# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer.
+# These are the defaults, or the first of the possible values, and have the type of the option; --peer-repeats is
+# peer_repeats. With `all`, `parts` are those of the command line, or else these.
 settings <- function(..., all = NULL) {
   defaults <- list(...)
   for (name in names(defaults)) {
@@ -29,34 +29,34 @@ settings <- function(..., all = NULL) {
   if (!is.null(all)) assign("parts", if (length(operands())) operands() else all, globalenv())
 }
 
-# Three digits, as a person writes them.
+# Formats a number with three digits.
 number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
 
-# Rows and columns, as "1,000 x 50".
+# Formats rows and columns as "1,000 x 50".
 shape_text <- function(n, p) paste(format(c(n, p), big.mark = ",", scientific = FALSE, trim = TRUE), collapse = " x ")
 
-# The number of edges of a pcAlgo object.
+# Returns the number of edges of a pcAlgo object.
 edge_count <- function(x) sum(lengths(graph::edges(x@graph))) / 2
 
-# Minimum and median.
+# Formats minimum and median.
 spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 
-# A row of a Markdown table, and a row with the line under it.
+# Formats a row of a Markdown table, and a row with the line under it.
 row_text <- function(...) paste0("| ", paste(gsub("|", "\\|", c(...), fixed = TRUE), collapse = " | "), " |\n")
 head_text <- function(...) paste0(row_text(...), row_text(rep("---", length(c(...)))))
 
-# What a command prints, in lines; nothing where there is no such command.
+# Returns the lines that a command prints, or none if there is no such command.
 lines_of <- function(command) {
   tryCatch(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), error = function(e) character())
 }
 shell <- function(command) paste(lines_of(command), collapse = " ")
 
-# The commit of the tree, or what gpu-check.sh says of a bundle; empty where neither is known.
+# Returns the commit of the tree, or what gpu-check.sh reports for a bundle; empty if neither is known.
 commit_here <- function() {
   Sys.getenv("PCGPU_COMMIT", shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=7")))
 }
 
-# The machine as results.csv names it: its GPUs, or else its processor, and the number of cores.
+# Returns the machine's name in results.csv: its GPUs, or else its processor, and the number of cores.
 machine_here <- function() {
   gpus <- lines_of("nvidia-smi --query-gpu=name --format=csv,noheader")
   name <- if (length(gpus)) {
@@ -97,7 +97,7 @@ append_row <- function(columns, values) {
   cat(head, paste(row, collapse = ","), "\n", file = file, append = TRUE, sep = "")
 }
 
-# The installed version of a package; NULL if there is none of this name.
+# Returns the installed version of a package, or NULL if there is none of this name.
 version_of <- function(package) {
   if (length(package) && nzchar(system.file(package = package))) as.character(utils::packageVersion(package))
 }
@@ -163,7 +163,7 @@ record <- function(
   )
 }
 
-# Machine, commit and command, as a report wants them.
+# Prints machine, commit and command for a report.
 tell_origin <- function(program) {
   cat(sprintf(
     "\n- machine: %s, %s cores, %s; %s; load %s\n",
@@ -178,11 +178,11 @@ tell_origin <- function(program) {
   cat(sprintf("- command: %s %s\n", program, paste(args, collapse = " ")))
 }
 
-# The most memory that this process has had, in GiB.
+# Returns the most memory that this process has had, in GiB.
 peak <- function() as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
 
-# Seconds of `calls` calls, a call; and the last value. The clock counts microseconds, where that of system.time()
-# counts milliseconds.
+# Returns the seconds per call of `calls` calls, and the last value. The clock counts microseconds, while that of
+# system.time() counts milliseconds.
 seconds_of <- function(call, calls = 1L) {
   gc(FALSE)
   start <- Sys.time()
@@ -192,11 +192,12 @@ seconds_of <- function(call, calls = 1L) {
   list(seconds = as.double(Sys.time() - start, units = "secs") / calls, value = value)
 }
 
-# How many calls take a tenth of a second, when one takes so many seconds: what is timed together.
+# Returns the number of calls that take 0.1 s in total.
 calls_together <- function(seconds) as.integer(max(1, min(1000, ceiling(0.1 / max(seconds, 1e-6)))))
 
-# Seconds a call of the repeats, after a first one, and the last value. Stops once `enough` seconds are spent. A first
-# call that takes half of that is the only one, and one of a tenth of a second where one repeat is asked for.
+# Returns the seconds per call of the repeats, after a first one, and the last value. Stops once `enough` seconds are
+# spent. A first call that takes half of that is the only one. So is a first call of a tenth of a second if one repeat
+# is asked for.
 timed <- function(call, repeats, enough = Inf) {
   found <- seconds_of(call)
   if (found$seconds >= if (repeats == 1L) 0.1 else enough / 2) {

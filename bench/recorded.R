@@ -20,7 +20,7 @@ correlations <- function(name) {
   list(C = stats::cor(x), n = nrow(x))
 }
 
-# Rows of (x, y, S...) as sorted strings.
+# Returns rows of (x, y, S...) as sorted strings.
 rows <- function(sets) sort(vapply(sets, function(set) paste(unlist(set), collapse = " "), "", USE.NAMES = FALSE))
 
 sepsets_of <- function(fit) {

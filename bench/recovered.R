@@ -24,7 +24,7 @@ suppressPackageStartupMessages({
 settings(threads = 2L, all = c("networks", "large", "dream5", "rules", "sachs"))
 data_file <- function(...) file.path(bench_folder(), ...)
 
-# Precision and recall, as "0.95 / 0.87".
+# Formats precision and recall as "0.95 / 0.87".
 both <- function(precision, recall) {
   text <- function(x) if (is.na(x)) "-" else sprintf("%.2f", x)
   paste(text(precision), "/", text(recall))
@@ -105,7 +105,7 @@ quietly <- function(call) suppressWarnings(suppressMessages(call))
 
 # --- networks of bnlearn's repository ---
 
-# The adjacency matrix of a network: m[a, b] is 1 where a -> b.
+# Returns the adjacency matrix of a network: m[a, b] is 1 for a -> b.
 network_dag <- function(file) {
   lines <- readLines(file)
   names <- sub("^variable\\s+(\\S+)\\s*\\{.*", "\\1", grep("^variable ", lines, value = TRUE))
@@ -117,8 +117,8 @@ network_dag <- function(file) {
   m
 }
 
-# causal-learn writes the mark at i of the edge of i and j at [i, j]: -1 a tail, 1 an arrowhead. Two arrowheads are an
-# edge in conflict.
+# Converts a graph of causal-learn, which writes the mark at i of the edge of i and j at [i, j]: -1 is a tail, 1 an
+# arrowhead. Two arrowheads are an edge in conflict.
 from_causal_learn <- function(marks, names) {
   m <- 1 * (t(marks) == 1 & marks == -1 | marks == -1 & t(marks) == -1)
   m[marks == 1 & t(marks) == 1] <- 2
@@ -126,8 +126,8 @@ from_causal_learn <- function(marks, names) {
   m
 }
 
-# causal-learn's "chisq": Pearson's statistic with the degrees of freedom of the levels that occur, without a rule for
-# few samples; p = 1 where no degree is left.
+# Computes causal-learn's "chisq": Pearson's statistic with the degrees of freedom of the levels that occur, without a
+# rule for few samples; p = 1 if no degree is left.
 by_causal_learn <- function(x, y, S, suffStat) {
   dm <- suffStat$dm
   lx <- suffStat$nlev[x]
@@ -151,7 +151,7 @@ by_causal_learn <- function(x, y, S, suffStat) {
 
 skeleton_of <- function(m) unname(m != 0 | t(m) != 0)
 
-# What is run, by the name of its row.
+# Runs by the name of their row.
 discrete_runs <- list(
   "causal-learn's test as an R function, 0.05" = list(test = by_causal_learn, alpha = 0.05),
   "`chi2CItest`, 0.05" = list(test = chi2CItest, alpha = 0.05),
@@ -179,7 +179,7 @@ discrete_pc <- function(codes, run, m_max = Inf) {
   ))
 }
 
-# Levels as they occur.
+# Returns codes of the levels that occur.
 recoded <- function(x, names) {
   codes <- apply(x, 2, function(column) match(column, sort(unique(column))) - 1L)
   dimnames(codes) <- list(NULL, names)
@@ -273,7 +273,7 @@ run_large <- function() {
 
 # --- DREAM5's in-silico network ---
 
-# Arrows of the gold standard: numbers of regulators and genes.
+# Returns the arrows of the gold standard: numbers of regulators and genes.
 gold_standard <- function() {
   table <- utils::read.table(
     gzfile(data_file("dream5_partial", "DREAM5_NetworkInference_GoldStandard_Network1.tsv.gz")),
@@ -282,8 +282,8 @@ gold_standard <- function() {
   list(pairs = nrow(table), arrows = matrix(as.integer(sub("G", "", as.matrix(table[table$V3 == 1, 1:2]))), ncol = 2))
 }
 
-# A DAG of it with weights: arrows between regulators that point back in a random order are left out, and of each
-# regulator all but `cap` arrows. A gene's parents explain 60 % of its variance where they are uncorrelated.
+# Returns a DAG of it with weights. Arrows between regulators that point back in a random order are left out, and so are
+# all but `cap` arrows of each regulator. A gene's parents explain 60 % of its variance if they are uncorrelated.
 dag_of_gold <- function(arrows, cap, p = 1643, seed = 1) {
   RNGversion("4.0.0")
   set.seed(seed)
@@ -299,7 +299,7 @@ dag_of_gold <- function(arrows, cap, p = 1643, seed = 1) {
   t(t(m) * ifelse(colSums(m != 0) > 0, scale, 1))
 }
 
-# How many variables are on a cycle.
+# Counts the variables that are on a cycle.
 on_cycles <- function(arrows) {
   ids <- unique(arrows[, 1])
   reach <- matrix(FALSE, length(ids), length(ids))
@@ -400,7 +400,7 @@ orientation_rules <- list(
   "`conservative`, `u2pd = \"valid\"`" = list(conservative = TRUE, u2pd = "valid")
 )
 
-# By rule: arrows of a problem that are right, all of both graphs, the distance, valid or not, and seconds.
+# Returns by rule: arrows of a problem that are right, all of both graphs, the distance, valid or not, and seconds.
 by_rule <- function(stat, test, labels, truth) {
   class <- cpdag_of(truth)
   skel <- quietly(skeleton(stat, test, 0.01, labels = labels, numCores = threads, progress = FALSE))

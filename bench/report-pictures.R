@@ -178,7 +178,7 @@ draw_growth <- function() {
   )
 }
 
-# Labels at the ends of lines, no two nearer than `gap`.
+# Places labels at the ends of lines, no two nearer than `gap`.
 end_labels <- function(x, y, labels, colours, gap) {
   at <- order(y)
   placed <- y[at]

@@ -29,20 +29,20 @@ for (name in c("least", "median", "peer_least", "peer_median")) {
   results[[name]] <- value(results[[name]])
 }
 
-# The newest of the rows that agree in `by`.
+# Returns the newest of the rows that agree in `by`.
 newest <- function(rows, by = c("suite", "case", "device", "gpus", "memory", "peer")) {
   rows <- rows[order(rows$date, decreasing = TRUE), ]
   rows[!duplicated(rows[by]), ]
 }
-# Of each case on each machine the rows of the newest run, which are compared with each other; `id` names case and
-# machine.
+# Returns, for each case on each machine, the rows of the newest run, which are compared with each other. `id` names
+# case and machine.
 newest_runs <- function(rows) {
   rows$id <- paste(rows$case, rows$machine, sep = "#")
   run <- paste(rows$date, rows$commit)
   rows[run == stats::ave(run, rows$id, FUN = max), ]
 }
 
-# Seconds of ours and of the peer: medians where both have them, or else the least.
+# Returns the seconds of ours and of the peer: medians if both have them, or else the least.
 ours_of <- function(rows) {
   ifelse(!is.na(rows$median) & (!is.na(rows$peer_median) | is.na(rows$least)), rows$median, rows$least)
 }
@@ -69,7 +69,7 @@ shape <- function(rows) {
   ifelse(rows$p == "" | rows$n == "", whole(paste0(rows$p, rows$n)), paste(whole(rows$p), "x", whole(rows$n)))
 }
 
-# A table whose last column refers to a line below it: date, commit and machine.
+# Returns a table whose last column refers to a line below it: date, commit and machine.
 table_text <- function(cells, rows, command) {
   runs <- paste(rows$date, ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)))
   known <- unique(data.frame(machine = rows$machine, run = runs))
@@ -112,7 +112,7 @@ beside_pcalg <- function() {
   table_text(cells, rows, "`make bench`, `make bench BENCH=--headline`, `BENCH=\"sim-dense-300 --m-max=2\"`")
 }
 
-# Rows of the GPU with those of the CPU of the same run.
+# Returns rows of the GPU with those of the CPU of the same run.
 pairs_of <- function(rows) {
   gpu <- newest(rows[rows$device == "cuda" & rows$gpus == "1", ])
   cpu <- rows[rows$device == "cpu", ]
@@ -173,7 +173,7 @@ growing <- function() {
   rows <- rows[order(rows$device, value(rows$p), value(rows$n), rows$case), ]
   name <- sub("^[0-9]+ x [0-9]+(, )?", "", sub(", skeleton\\(\\)$", "", rows$case))
   more <- columns(
-    search = name,
+    search = ifelse(name == "", "skeleton()", name),
     "p x n" = shape(rows),
     tests = whole(rows$tests),
     "GPU s" = ifelse(rows$device == "cuda", both(rows), ""),
@@ -260,7 +260,7 @@ beside_peers <- function() {
   # results.csv has more.
   chosen <- list(
     discrete = c("alarm, chi2", "andes, chi2", "alarm, dis, m.max 3", "alarm, dis, 2 threads", "andes, dis, 2 threads"),
-    knn = paste0("one test, n ", c("1000, 0 in S, k 7", "5000, 1 in S, k 7")),
+    knn = paste0("one test, n ", c("1000, 1 in S, k 7", "5000, 1 in S, k 7")),
     missing = paste0(c("gaussCItwd", "mixCItest", "gaussMItest", "mixMItest"), ", 12 x 500"),
     select = paste0(c("lung_small", "leukemia"), ", 50 features"),
     fci = c("rfci, p = 200", "fciPlus, p = 100", "fci, m.max = 2, p = 100", "NCI-60, rfci"),
@@ -288,7 +288,11 @@ beside_peers <- function() {
     table_text(
       cells,
       rows,
-      "`Rscript bench/SUITE.R`; suite `search` by `search_times` and `discrete_cuda`, with the authors' programs in the same run"
+      paste(
+        "`Rscript bench/SUITE.R`, with arguments for five suites: `knn.R speed --python=PYTHON`, `missing.R peer`,",
+        "`stability.R alarm gauss100 --peer=bnlearn`, `discrete.R FILE --peer=bnlearn`, `select.R FILE --peer=PYTHON`",
+        "(the scripts describe FILE); suite `search` by `search_times` and `discrete_cuda`, with the authors' programs"
+      )
     ),
     "`ida()`: the peer's seconds are those of one pair, ours those of all 39,800. gauss100: the peers ran 20 (bnlearn) and 5 (pcalg) of the 100 samples. `suff`: one thread of R.",
     ""
@@ -405,7 +409,7 @@ page <- function() {
     "`bench/report.R` writes this page and its pictures from `results.csv`, `recovered.csv` and `gpu-runs.csv`. Each table has the newest row of each case. The files have all rows, with",
     "repeats, threads and versions; their history and the notebook of November 2026 are in git.",
     "",
-    "**How to read.** Seconds; \"a / b\" is least / median. `times`: the other's time over ours. All times of a row are of one machine and one run. Peers use one thread unless",
+    "**How to read.** Times are in seconds. \"a / b\" means least / median. `times` is the peer's time divided by ours. All times of a row are of one machine and one run. Peers use one thread unless",
     "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields.",
     "",
     "**How to repeat.** Each table names its command, for the root of the repository after `tools/install-package` and `export R_LIBS=.Rlib`. `--csv=FILE` appends the rows to a file in the format of `results.csv`. Real data are not in the repository:",
@@ -421,7 +425,7 @@ page <- function() {
     "",
     picture("speed", "Times faster than other programs"),
     beside_pcalg(),
-    "The number of tests of `mcc` depends on rounding: five pairs of its columns are equal, and their correlations are 1 but for rounding. `cor()` gives 21,950,296 tests",
+    "The number of tests of `mcc` depends on rounding: five pairs of its columns are equal, and their correlations are 1 up to rounding. `cor()` gives 21,950,296 tests",
     "and 643 edges (this table), `suff_gauss()` 21,974,170 and 648 (suite `gpu`). From equal correlations pcgpu and pcalg count the same.",
     "",
     "## 2. A GPU and the CPU",
@@ -518,7 +522,7 @@ with_headline <- function(lines) {
 
 # --- vignettes ---
 
-# The value of a field of a row.
+# Returns the value of a field of a row.
 figure_of <- function(row, field) {
   if (field == "ratio") {
     return(ratio_of(row))
@@ -535,7 +539,7 @@ figure_of <- function(row, field) {
   value(row[[field]])
 }
 
-# What an entry of a comment says that is not in `lines`.
+# Returns what an entry of a comment claims that is not in `lines`.
 faults_of_entry <- function(entry, lines) {
   parts <- trimws(strsplit(entry, "|", fixed = TRUE)[[1L]])
   if (length(parts) != 3L) {

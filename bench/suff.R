@@ -19,7 +19,7 @@ repeats <- as.integer(option("repeats", "5"))
 with_peer <- match.arg(option("peer", "yes"), c("yes", "no")) == "yes"
 options(pcgpu.threads = threads)
 
-# The shapes to be timed, as c(n, p).
+# Returns the shapes to be timed, as c(n, p).
 wanted <- function(known) {
   if (length(shapes)) {
     known <- intersect(known, shapes)

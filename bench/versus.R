@@ -48,8 +48,8 @@ row_seconds <- as.double(option("row-seconds", "60"))
 limit <- as.double(option("limit", "1.03"))
 only <- option("rows", "")
 
-# A problem: its part and name, a function that makes its data, and the function that is timed, of the data and the
-# device. That runs in a process that has one of the libraries. `gib` is the memory that it takes.
+# Returns a problem: its part and name, a function that makes its data, and the function that is timed, of the data and
+# the device. That runs in a process that has one of the libraries. `gib` is the memory that it takes.
 problem <- function(part, name, data, call, gib = 2) {
   environment(call) <- globalenv()
   list(part = part, name = name, data = data, call = call, gib = gib)
@@ -93,7 +93,7 @@ binary <- function(n, p) {
   diag(gaps) <- gaps[1, 2] <- gaps[2, 1] <- FALSE
   list(stat = list(dm = matrix(sample(0:1, n * p, TRUE), n), nlev = rep(2, p), adaptDF = FALSE), gaps = gaps)
 }
-# All pairs but one are fixed gaps.
+# Returns a function that runs skeleton() with fixed gaps for all pairs but one.
 one_pair <- function(test) {
   eval(substitute(
     function(d, device) {
@@ -266,7 +266,7 @@ problems <- c(
 
 free_gib <- function() as.double(shell("awk '/MemAvailable/ { print $2 / 1048576 }' /proc/meminfo"))
 
-# A process that waits for functions to call. It is asked by files, as the R of a bundle has no sockets.
+# Starts a process that waits for functions to call. It is asked by files, because the R of a bundle has no sockets.
 start_process <- function() {
   folder <- tempfile("process-")
   dir.create(folder)
@@ -321,7 +321,7 @@ ask <- function(process, call, ...) {
   answer$value
 }
 
-# Two of them, the one with library A and the one with B.
+# Starts two of them, one with library A and one with B.
 start_processes <- function(file) {
   lapply(libraries, function(library) {
     process <- start_process()
@@ -375,7 +375,7 @@ same <- function(a, b) {
   if (length(apart) && nzchar(apart)) paste("NO:", apart) else "yes"
 }
 
-# The cells of a problem's row, and whether B is slower, or answers differ.
+# Returns the cells of a problem's row, and whether B is slower, or answers differ.
 row_of <- function(problem) {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))

@@ -9,8 +9,8 @@ options_of_run <- readRDS(args[3])
 
 suffstat <- function(x) list(C = stats::cor(x), n = nrow(x))
 
-# Elapsed seconds of each of several calls, and the last value. Stops early once
-# `enough` seconds are spent, for the slow peer.
+# Returns the elapsed seconds of each of several calls, and the last value. Stops early once `enough` seconds are spent,
+# for the slow peer.
 timed <- function(call, repeats, enough = Inf) {
   seconds <- double()
   repeat {
@@ -21,7 +21,7 @@ timed <- function(call, repeats, enough = Inf) {
   list(seconds = seconds, value = value)
 }
 
-# The most memory this process ever held, in GiB; Linux only.
+# Returns the most memory this process ever held, in GiB; Linux only.
 peak_memory <- function() {
   status <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(e) character())
   kib <- sub("^VmHWM:\\s*(\\d+) kB$", "\\1", grep("^VmHWM", status, value = TRUE))
@@ -72,8 +72,8 @@ ours <- function(stat, labels, run) {
   )
 }
 
-# pcalg's pc() is its skeleton() and then udag2pdagRelaxed(), so its time from end
-# to end is the sum of the two.
+# Times pcalg. Its pc() is its skeleton() and then udag2pdagRelaxed(), so its time from end to end is the sum of the
+# two.
 peer <- function(stat, labels, run) {
   suppressPackageStartupMessages(library(pcalg))
   skel <- timed(
@@ -104,8 +104,8 @@ peer <- function(stat, labels, run) {
   )
 }
 
-# pc() as a user calls it, on the CPU or the first GPU, or pcalg's. The first call of a session is not counted, except
-# for pcalg's: it loads code and opens the GPU.
+# Returns a function that times pc() as a user calls it, on the CPU or the first GPU, or pcalg's. The first call of a
+# session is not counted, except for pcalg's: it loads code and opens the GPU.
 whole <- function(program) {
   function(stat, labels, run) {
     call <- if (program == "pcalg") {

@@ -7,7 +7,7 @@
 suppressPackageStartupMessages(library(MultiAssayExperiment))
 utils::data("miniACC", package = "MultiAssayExperiment", envir = environment())
 
-# One sample per patient: a sample's barcode begins with the patient's.
+# Keeps one sample per patient: a sample's barcode begins with the patient's.
 by_patient <- function(assay_name) {
   m <- assay(miniACC[[assay_name]])
   colnames(m) <- substr(colnames(m), 1, 12)
@@ -25,17 +25,17 @@ micro <- t(t(micro) / colSums(by_patient("miRNASeqGene"))[colnames(micro)]) * 1e
 expression <- round(log2(1 + rbind(genes, micro[, patients])), 3)
 rownames(expression) <- sub("^hsa-", "", rownames(expression))
 
-told <- as.data.frame(colData(miniACC))
-told <- told[match(patients, told$patientID), ]
+clinical <- as.data.frame(colData(miniACC))
+clinical <- clinical[match(patients, clinical$patientID), ]
 table <- data.frame(
   patient = patients,
-  age = told$years_to_birth,
-  sex = told$gender,
-  stage = match(told$pathologic_stage, paste("stage", c("i", "ii", "iii", "iv"))),
-  subtype = told$C1A.C1B,
-  purity = told$purity,
-  died = ifelse(told$vital_status == 1, "yes", "no"),
-  days = ifelse(told$vital_status == 1, told$days_to_death, told$days_to_last_followup)
+  age = clinical$years_to_birth,
+  sex = clinical$gender,
+  stage = match(clinical$pathologic_stage, paste("stage", c("i", "ii", "iii", "iv"))),
+  subtype = clinical$C1A.C1B,
+  purity = clinical$purity,
+  died = ifelse(clinical$vital_status == 1, "yes", "no"),
+  days = ifelse(clinical$vital_status == 1, clinical$days_to_death, clinical$days_to_last_followup)
 )
 
 write_table <- function(x, file) {

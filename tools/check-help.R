@@ -1,6 +1,6 @@
 # Fails if an exported function has no help page, or if its help lacks value, examples or see-also, or does not say
 # which class its errors have. Also fails if a function has no stage on the page pcgpu-lifecycle, or if code in man/ is
-# wider than R CMD check --as-cran and a page have room for.
+# too wide for R CMD check or for a page.
 #
 #   Rscript tools/check-help.R
 widest <- c("\\usage" = 90L, "\\examples" = 100L)

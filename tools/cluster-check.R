@@ -141,19 +141,19 @@ check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", s
     file,
     command
   ))
-  told <- character()
+  received <- character()
   check(
     what,
     withCallingHandlers(
       {
         found <- pc(s, test, 0.05, p = 10, cluster = cluster)
-        if (!message %in% told) {
+        if (!message %in% received) {
           stop("no message of class ", message)
         }
         same(found, wanted)
       },
       message = function(m) {
-        told <<- c(told, class(m))
+        received <<- c(received, class(m))
         if (!inherits(m, "pcgpu_message")) {
           cat(conditionMessage(m))
         }

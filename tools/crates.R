@@ -26,14 +26,14 @@ in_tree <- function(...) {
 # What tools/vendor packs, except our own crates, which come from no registry.
 used <- in_tree("--workspace", "--edges", "normal,build", "--target", "all")
 packages <- Filter(function(package) !is.null(package$source), packages[names(packages) %in% used])
-# What ends up in the library of a platform: normal dependencies. Procedural macros, which run during compilation, are
-# left out, with what they need.
+# Returns the crates in the library of a platform: normal dependencies. Procedural macros, which run during compilation,
+# are left out, with what they need.
 linked_on <- function(target) in_tree("--package", "pcgpu", "--edges", "normal,no-proc-macro", "--target", target)
 linked <- intersect(names(packages), c(linked_on("x86_64-unknown-linux-gnu"), linked_on("aarch64-apple-darwin")))
 
 # Licences -------------------------------------------------------------------------------------------------------------
 
-# Where a crate offers a choice of licences, we take MIT, as the package's own.
+# Returns the licence of a crate. If a crate offers a choice of licences, we take MIT, as the package's own.
 expression_of <- function(package) gsub("/", " OR ", package$license)
 taken <- function(package) {
   given <- expression_of(package)

@@ -64,12 +64,12 @@ cluster <- parallel::makePSOCKcluster(processes, outfile = "")
 parallel::clusterCall(cluster, setwd, getwd())
 all <- unlist(parallel::clusterApplyLB(cluster, turns, lapply, run), recursive = FALSE)
 parallel::stopCluster(cluster)
-told <- vapply(
+are_shown <- vapply(
   all,
   function(one) any(one$result$failed > 0, one$result$skipped, one$result$error) || length(one$report) > 4L,
   NA
 )
-for (one in all[told]) {
+for (one in all[are_shown]) {
   writeLines(one$report)
 }
 result <- do.call(rbind, lapply(all, `[[`, "result"))

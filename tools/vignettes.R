@@ -1,7 +1,7 @@
 # Checks the rules of vignettes, without knitting them: Rscript tools/vignettes.R [FILE ...]
 #
 # - A chunk that runs and uses an optional package (under Suggests in DESCRIPTION) is guarded by `eval = has_x`, or by
-#   an `if (has_x)` in the chunk, where an earlier chunk has `has_x <- requireNamespace("x", quietly = TRUE)`.
+#   an `if (has_x)` in the chunk. An earlier chunk then has `has_x <- requireNamespace("x", quietly = TRUE)`.
 # - No chunk uses packages other than those of R, of DESCRIPTION and this one.
 # - The index entry is the title; two threads; each figure has an alternative text.
 # - Code fits into 92 columns, beyond which a reader has to scroll.

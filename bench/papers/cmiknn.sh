@@ -8,7 +8,7 @@ for part in "k 40" "permutations 80" "sets 45" "n 110"; do
   read -r name seconds <<<"$part"
   run_within "$seconds" "tests--$name" knn_cuda tests "$name"
 done
-# What single tests say would take longer is left out, with that time.
+# Single tests that would take longer, by their own estimate, are left out, with that time.
 run_within 260 "table-5" knn_graphs time p=10,20,30,40,50 k=7,20,200 graphs=1 limit=20 strategies=shared,parallel,single
 run_within 320 "table-6.16" knn_graphs time p=20 k=7 share=0,0.2,0.4,0.6,0.8,1 graphs=1 limit=25 strategies=shared,parallel,single
 # The worst cases of tests--n by theirs: from half a minute to minutes a test, as many as half a minute takes.

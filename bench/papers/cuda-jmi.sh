@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# CUDA-JMI (Gonzalez-Dominguez and others 2020): selections on data of the shapes of its five sets, by its own scheme (CPUs join, the card counts), ours and the CPU alone;
-# maps in shared and in global memory; by bins, samples and features; on two, three and four cards where there are so many.
+# CUDA-JMI (Gonzalez-Dominguez and others 2020): selections on data of the shapes of its five sets, by its own scheme (CPUs join, the GPU counts), ours and the CPU alone; maps in
+# shared and in global memory; by bins, samples and features; on two, three and four GPUs if the machine has them.
 . "$(dirname "$0")/common.sh"
 
 # Features, samples, classes.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cuPC (Zarebavani and others 2020): table 2 by every strategy, whose levels are figure 6; in how many rows sets are tested, figure 9; figure 10, on the paper's own model; the
-# configurations of figures 7 and 8, two of which are figure 5's other programs.
+# cuPC (Zarebavani and others 2020): table 2 by every strategy, whose levels are figure 6; the numbers of rows in which sets are tested, figure 9; figure 10, on the paper's own model;
+# the configurations of figures 7 and 8, two of which are figure 5's other programs.
 . "$(dirname "$0")/common.sh"
 
 all=shared,edge:2:32,gpucsl:64,set:64:2
@@ -10,7 +10,7 @@ run_within 30 "table-2--scerevisiae" search_times "$data/scerevisiae.csv.gz" 0.0
 # The graph that level 2 begins with.
 for name in dream5 nci60 mcc saureus; do run "figure-9--$name" search_times "$data/$name.csv.gz" 0.05 stable 0 cuda shared 1 redundant; done
 
-# N,samples,density. The paper does not say its alpha.
+# N,samples,density. The paper does not give its alpha.
 for shape in 1000,10000,0.1 2000,10000,0.1 1000,2000,0.1 1000,10000,0.5 3000,10000,0.1 1000,6000,0.1 1000,10000,0.3 4000,10000,0.1 1000,4000,0.1 1000,8000,0.1 \
   1000,10000,0.2 1000,10000,0.4; do
   run_within 60 "figure-10--$shape" search_times "cupc:$shape,1" 0.05 stable 1 cuda $all
@@ -26,7 +26,7 @@ for theta in 32 64 128 256; do
 done
 run_within 15 "figure-7--nci60" search_times "$data/nci60.csv.gz" 0.05 stable 2 cuda shared,shared$edges
 run_within 15 "figure-8--nci60" search_times "$data/nci60.csv.gz" 0.05 stable 1 cuda shared,shared$sets
-# The configurations that the paper speaks of.
+# The configurations that the paper discusses.
 run_within 15 "figure-7--dream5" search_times "$data/dream5.csv.gz" 0.05 stable 0 cuda shared,shared,set:64:2,edge:2:32,edge:4:64,edge:4:8,edge:1:256,edge:1:128,edge:256:1
 run_within 15 "figure-7--br51" search_times "$data/br51.csv.gz" 0.05 stable 0 cuda shared,shared$edges
 run_within 15 "figure-8--br51" search_times "$data/br51.csv.gz" 0.05 stable 0 cuda shared,shared$sets

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# C. Hagedorn's dissertation (2023), what is in no other paper: tables 4.2, from R, and 4.3; table 6.6 by numbers of threads (with 64 cupc.sh runs it), table 6.9, both also from R; levels 0 and 1
-# of figures 6.2 to 6.4, and how busy their kernels keep the card; tables 6.17 and 6.18: blocks and unified memory, by size and on data of TCGA's shape, all within the card's
-# memory, on one card and, where there are several, on two, three and four.
+# C. Hagedorn's dissertation (2023), experiments that no other paper has:
+# - tables 4.2, from R, and 4.3;
+# - table 6.6 by numbers of threads (cupc.sh runs it with 64) and table 6.9, both also from R;
+# - levels 0 and 1 of figures 6.2 to 6.4, and how busy their kernels keep the GPU;
+# - tables 6.17 and 6.18: blocks and unified memory, by size and on data of TCGA's shape, all within the GPU's memory. They run on one GPU, and on up to four if there are several.
 . "$(dirname "$0")/common.sh"
 
 for name in nci60 mcc saureus br51 scerevisiae; do run "table-4.3--$name" search_times "$data/$name.csv.gz" 0.01 stable.fast 2 cuda shared; done
@@ -12,11 +14,11 @@ done
 
 run "table-6.9--alarm-10000" discrete_cuda "$data/alarm-10000.csv.gz" chi2 0.05 shared,gpucsl:1:2:64 4 inf no
 run "table-6.9--link-20000" discrete_cuda "$data/link-20000.csv.gz" chi2 0.05 shared,gpucsl:1:2:64 2 inf no
-# The paper's program goes no further there than level 3.
+# The paper's program stops there after level 3.
 run_within 25 "table-6.9--munin-20000" discrete_cuda "$data/munin-20000.csv.gz" chi2 0.05 shared,gpucsl:1:2:64 2 3 no
 
-# pc() and orient() from R; and how many tests there are, on the CPU, of correlations by R's cor(), as the thesis has them: those of five pairs of equal columns of MCC
-# are 1 or nearly so, and search_times, which rounds them otherwise, makes 21,897,790 tests of it in place of 21,950,296. No card is needed for these.
+# pc() and orient() from R; and the numbers of tests, on the CPU, from correlations by R's cor(), as in the thesis. The correlations of five pairs of equal columns of MCC are 1 or
+# nearly so. search_times rounds them in another way, and makes 21,897,790 tests instead of 21,950,296. These runs need no GPU.
 if "$programs/end_to_end" --there; then
   for name in nci60 mcc saureus br51 scerevisiae; do run_within 60 "table-4.2--$name" end_to_end "$data/$name.csv.gz" counts 0.01 inf; done
   for name in nci60 mcc saureus dream5 br51 scerevisiae; do run_within 40 "end-to-end--$name" end_to_end "$data/$name.csv.gz" gauss 0.05 inf; done
@@ -27,8 +29,7 @@ elif is_wanted "end-to-end"; then
 fi
 
 # Data like those of gene expression, a quarter of whose pairs stay at level 0: the matrix as a whole, in managed memory, in blocks; to level 0 and to level 1. With 80,000
-# variables it has 51 GB, and level 1 some 78 in all. The largest are run once, after
-# one that opens the card.
+# variables it has 51 GB, and level 1 some 78 in all. The largest run once, after one run that opens the GPU.
 for p in 5000 10000 20000 30000 40000; do
   run_within 50 "table-6.17--$p" search_times "dense:$p,100,0.5,1" 0.01 stable 1 cuda shared,managed,rows=2048 0,1 compact
 done
@@ -38,25 +39,25 @@ for p in 10 100 300 1000 3000; do run "figure-6.2--$p--1" search_times "dense:$p
 run_within 60 "figure-6.2--10000--1" search_times "dense:10000,100,0.5,1" 1 stable 1 cuda shared,gpucsl:64 1
 for p in 10 100 1000 3000 10000 25000; do run_within 25 "figure-6.2--$p--0" search_times "dense:$p,100,0.5,1" 1 stable 2 cuda shared,gpucsl:64 0; done
 
-# What section 6.2.1 says of sm_efficiency: 45 tests at level 0, 99,681 and 499,500; level 1 of 100 variables.
+# The figures of section 6.2.1 for sm_efficiency: 45 tests at level 0, 99,681 and 499,500; level 1 of 100 variables.
 if "$programs/sm_efficiency" --there; then
   for shape in 10--0 447--0 1000--0 100--1; do
     for strategy in gpucsl:64 shared; do run_within 20 "sm-efficiency--$shape--${strategy%:*}" sm_efficiency "${shape%--*}" "${shape#*--}" $strategy; done
   done
 elif is_wanted "sm-efficiency"; then
-  leave_out "sm-efficiency" "no Nsight Compute (ncu) here: how busy kernels keep the card is not measured"
+  leave_out "sm-efficiency" "no Nsight Compute (ncu) here: how busy kernels keep the GPU is not measured"
 fi
 
-# What takes longest comes last. By the cube of the variables level 1 of 25,000 takes ours half a minute, and theirs four.
+# The longest runs come last. By the cube of the variables, level 1 of 25,000 takes ours half a minute, and theirs four.
 run_within 90 "figure-6.2--25000--1" search_times "dense:25000,100,0.5,1" 1 stable 0 cuda shared 1
-# Of data of TCGA's shape two thirds of the pairs stay at level 0.
+# With data of TCGA's shape, two thirds of the pairs stay at level 0.
 for p in 50000 60000 70000 80000; do
   run_within 120 "table-6.17--$p" search_times "dense:$p,100,0.5,1" 0.01 stable 0 cuda shared,shared,managed,rows=2048 0,1 compact
 done
 run_within 220 "table-6.18--tcga" search_times dense:55572,3189,0.3,1 0.01 stable 0 cuda shared,managed,rows=2048 1 compact
 
-# On four, three and two cards, each of which has the whole matrix: blocks go over one card alone. What managed memory would take at level 1 of 80,000 variables is not less than
-# the card's. TCGA's shape, of which the thesis has one card and four, goes first, what takes longest last.
+# On four, three and two GPUs, each of which has the whole matrix, because blocks run on one GPU only. Managed memory at level 1 of 80,000 variables would take no less than the
+# GPU's. TCGA's shape, for which the thesis has one GPU and four, comes first, and the longest runs come last.
 sets=
 if [ "$cards" -ge 4 ]; then sets+=cuda:0+1+2+3,; fi
 if [ "$cards" -ge 3 ]; then sets+=cuda:0+1+2,; fi

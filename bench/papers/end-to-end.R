@@ -2,11 +2,12 @@
 # [processes=5] [repeats=5] [device=cuda]. DATA is what data.R wrote, LAST the last level, inf for none. Prints lines
 # `WHAT,NAME,seconds ...`; `counts` prints `counts,NAME,` and the tests of each level alone:
 #
-# process   from the start of R to the graph: packages, reading, everything
-# first     the first call of pc() in a process, of as many processes: from the data in memory, with correlations or levels, opening the card, search, orientation
-# warm      later calls of the same
-# orient    orient() alone, of the skeleton
-# counts    tests of skeleton(method = "stable.fast") on the CPU, of correlations by cor()
+# - process: from the start of R to the graph, with packages and reading
+# - first: the first call of pc() in a process, in as many processes: from the data in memory, with correlations or levels,
+#   opening the GPU, search, orientation
+# - warm: later calls of the same
+# - orient: orient() alone, of the skeleton
+# - counts: tests of skeleton(method = "stable.fast") on the CPU, of correlations by cor()
 args <- commandArgs(trailingOnly = TRUE)
 value <- function(name, default) {
   hit <- grep(paste0("^", name, "="), args, value = TRUE)
@@ -21,7 +22,7 @@ repeats <- as.integer(value("repeats", "5"))
 device <- value("device", "cuda")
 suppressPackageStartupMessages(library(pcgpu))
 
-# read.csv() takes seconds for thousands of columns.
+# Reads a table of numbers. read.csv() takes seconds for thousands of columns.
 read <- function() {
   is_discrete <- kind == "chi2"
   columns <- length(scan(file, "", sep = ",", nlines = 1L, quiet = TRUE))

@@ -1,9 +1,9 @@
-# What is kept of runs: table.R sources it.
+# Reads and writes the runs that are kept: table.R sources it.
 #
 # runs.csv has the runs whose logs were read (logs.R describes its columns). kept.csv has earlier runs whose logs are
 # not kept, in the same columns and with three digits, until a run replaces them.
 
-# runs.csv, as it is.
+# Reads runs.csv unchanged.
 read_runs <- function(file) {
   if (!file.exists(file)) {
     return(data.frame(paper = character(), log = character(), run_row("", NA_real_)[0L, ]))
@@ -14,7 +14,7 @@ read_runs <- function(file) {
   runs
 }
 
-# Those of `runs`, and in their place those of logs that `read` has. A log without any result takes no other's place.
+# Returns `runs` with the rows of `read` in place of those of the same logs. A log without any result replaces no other.
 replaced_by <- function(runs, read) {
   name <- function(of) paste(of$paper, of$log, sep = "/")
   empty <- setdiff(name(read), name(read)[nzchar(read$way)])

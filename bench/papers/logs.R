@@ -1,11 +1,11 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
-# The runs of a folder of logs, as runs.csv has them (kept.R): a row each with paper, log and way (strategy or the
-# like), minimum and median of its repeats after the first in seconds, the distance, per cent or number of tests that it
-# tells of (`count`), its tests by level (`tests`), shares of time by level (`began`: milliseconds at which levels
-# began, and at which all ended), figure 9's sets by rows (`rows`), and where it was left out the seconds that it would
-# take (`would_take`) and those that were allowed (`limit`). A row without a way tells of the whole log: how it ended
-# where its time did not suffice, and what it was made on.
+# Returns the runs of a folder of logs in the form of runs.csv (kept.R), with a row for each. It has paper, log and way
+# (strategy or the like), and minimum and median of the repeats after the first in seconds. `count` is the distance, per
+# cent or number of tests that the run reports. It also has tests by level (`tests`), shares of time by level
+# (`began`: milliseconds at which levels began, and at which all ended), and figure 9's sets by rows (`rows`). If a run
+# was left out, it has the seconds that it would take (`would_take`) and those that were allowed (`limit`). A row
+# without a way describes the whole log: how it ended if its time did not suffice, and the machine that made it.
 read_logs <- function(out) {
   files <- list.files(out, "[.]log$", full.names = TRUE, recursive = TRUE)
   if (!length(files)) {
@@ -29,27 +29,27 @@ read_log <- function(file) {
     end_to_end = of_calls(lines),
     sm_efficiency = of_profile(lines)
   )
-  # The lines before what the program printed.
-  told <- function(what) {
+  # Returns a value from the lines before the program's output.
+  reported <- function(what) {
     hit <- grep(paste0("^# ", what, ": "), utils::head(lines, 6L), value = TRUE)
     if (length(hit)) sub("^[^:]*: ", "", hit[1L]) else ""
   }
   whole <- run_row("", NA_real_)
-  # Why it did not end is in a file beside it.
+  # The reason why it did not end is in a file next to it.
   left_out <- sub("[.]log$", ".left-out", file)
   whole$ended <- if (file.exists(left_out)) readLines(left_out)[1L] else ""
   for (what in c("machine", "processor", "cores", "commit", "packed")) {
-    whole[[what]] <- told(what)
+    whole[[what]] <- reported(what)
   }
   data.frame(paper = paper, log = log, bind(list(whole, found)))
 }
 
-# The parts of ways that colons separate, `count` of each, as a matrix; of no ways without rows.
+# Returns the parts of ways that colons separate, `count` of each, as a matrix; without rows if there are no ways.
 cells_of <- function(ways, count) {
   matrix(as.character(unlist(strsplit(as.character(ways), ":", fixed = TRUE))), ncol = count, byrow = TRUE)
 }
 
-# Structural Hamming distances by graph and k, of graphs that have all; none where they were not run.
+# Returns structural Hamming distances by graph and k, of graphs that have all; none if they were not run.
 distances_of <- function(runs) {
   quality <- runs[grepl("^quality:", runs$way), ]
   if (!nrow(quality)) {
@@ -91,7 +91,8 @@ run_row <- function(
 }
 bind <- function(rows) do.call(rbind, rows)
 
-# Milliseconds of a line of clocks: when levels began, and the end. Devices, as `cuda:0+1`, have digits too.
+# Returns the milliseconds of a line of clocks: when levels began, and the end. Devices, as `cuda:0+1`, have digits,
+# too.
 clock <- function(line) {
   paste(sub("^.*levels began at *", "", line), sub("^(.*[^0-9.])?([0-9.]+) ms, levels.*", "\\2", line))
 }
@@ -104,7 +105,7 @@ of_searches <- function(lines) {
     cells <- strsplit(lines[i], ",", fixed = TRUE)[[1L]]
     before <- max(clocks[clocks < i], -Inf)
     tests <- gsub("[^0-9 ]", "", grep("^# tests by level", lines[-seq_len(i)], value = TRUE)[1L])
-    # Of several cards, as cuda:0+1, the way has their number.
+    # For several GPUs, as cuda:0+1, the way has their number.
     device <- sub(" .*", "", cells[4L])
     several <- if (grepl("+", device, fixed = TRUE)) paste(1L + nchar(gsub("[^+]", "", device)), "cards ") else ""
     run_row(
@@ -132,12 +133,12 @@ of_searches <- function(lines) {
       rows = paste(sprintf("%.0f", tapply(sets$sets, bin, sum, default = 0)), collapse = " ")
     )
   })
-  # A strategy that comes twice was run once more for having opened the card.
+  # A strategy that comes twice was run again, because its first run opened the GPU.
   found <- bind(c(rows, whole, redundant))
   found[!duplicated(found$way, fromLast = TRUE), ]
 }
 
-# In how many rows sets are tested, of a line `redundant,NAME,ROWS:SETS ...`.
+# Returns in how many rows sets are tested, from a line `redundant,NAME,ROWS:SETS ...`.
 sets_by_rows <- function(line) {
   cells <- cells_of(strsplit(sub("^redundant,[^,]*,", "", line), " ", fixed = TRUE)[[1L]], 2L)
   data.frame(rows = as.integer(cells[, 1L]), sets = as.double(cells[, 2L]))
@@ -207,13 +208,13 @@ of_graphs <- function(lines) {
   }))
 }
 
-# The value of a word NAME=VALUE of a call; NA where it has none.
+# Returns the value of a word NAME=VALUE of a call, or NA if it has none.
 option_of <- function(call, name) {
   words <- strsplit(call, " ", fixed = TRUE)[[1L]]
   sub("^[^=]*=", "", words[startsWith(words, paste0(name, "="))])[1L]
 }
 
-# What single tests said would take longer than is allowed.
+# Returns the single tests that reported that they would take longer than is allowed.
 of_left_out <- function(lines) {
   cells <- strsplit(grep("^leftout,", lines, value = TRUE), ",", fixed = TRUE)
   limit <- as.double(option_of(lines[1L], "limit"))
@@ -239,7 +240,7 @@ of_selections <- function(lines) {
   names <- c("GPU, resident" = "resident", "GPU, joined" = "joined", "CPU, " = "cpu")
   bind(lapply(grep("s [(]min / median", lines, value = TRUE), function(line) {
     seconds <- as.double(strsplit(sub("^[^:]*: ([0-9.]+) / ([0-9.]+) s.*", "\\1 \\2", line), " ")[[1L]])
-    # Of several cards, as `GPUs 0,1`, the way is their number.
+    # For several GPUs, as `GPUs 0,1`, the way is their number.
     is_of_cards <- startsWith(line, "GPUs ")
     way <- if (is_of_cards) {
       paste(1L + nchar(gsub("[^,]", "", sub(":.*", "", line))), "cards")
@@ -250,8 +251,8 @@ of_selections <- function(lines) {
   }))
 }
 
-# Of the kernel of the level that the call names the per cent that Nsight Compute has, launches weighted by their time,
-# and all its seconds.
+# Returns the per cent that Nsight Compute has for the kernel of the level that the call names, launches weighted by
+# their time, and all its seconds.
 of_profile <- function(lines) {
   csv <- grep("^\"", lines, value = TRUE)
   if (length(csv) < 3L) {
@@ -266,15 +267,15 @@ of_profile <- function(lines) {
   if (!any(is_of_level)) {
     return(NULL)
   }
-  # What else a level launches, as to settle it, takes less; raise_marginal, of level 0, too.
+  # Other launches of a level, such as those that settle it, take less; so does raise_marginal of level 0.
   of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
   these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
   per_cent <- stats::weighted.mean(numbers("sm__cycles_active")[these], nanoseconds[these])
   bind(list(run_row("busy", NA_real_, count = per_cent), run_row("kernel", sum(nanoseconds[these]) / 1e9)))
 }
 
-# Milliseconds that a run spent at levels from `from` to `to`, of the text in `began`. The time in which results are
-# handed over belongs to the last level.
+# Returns the milliseconds that a run spent at levels from `from` to `to`, from the text in `began`. The time of the
+# transfer of results belongs to the last level.
 ms_of_levels <- function(began, from, to) {
   at <- as.double(strsplit(began, " ", fixed = TRUE)[[1L]])
   # The last is the end.
@@ -285,10 +286,10 @@ ms_of_levels <- function(began, from, to) {
   at[min(to + 2L, levels + 1L)] - at[from + 1L]
 }
 
-# The same as a share of the run's time.
+# Returns the same as a share of the run's time.
 share_of_levels <- function(began, from, to) ms_of_levels(began, from, to) / as.double(sub(".* ", "", began))
 
-# Likewise of its tests, of the text in `tests`.
+# Returns the same share of its tests, from the text in `tests`.
 share_of_tests <- function(tests, from, to) {
   counts <- as.double(strsplit(tests, " ", fixed = TRUE)[[1L]])
   sum(counts[seq_along(counts) > from & seq_along(counts) <= to + 1L]) / sum(counts)

@@ -1,8 +1,8 @@
 # Draws what the papers draw, in one style, into PNG files: table.R sources it.
 
-# A colour means the same everywhere: what is published, and published of another machine or program; the papers'
-# mappings on our card, of which there are up to three; ours, and ours otherwise (one test in place of a batch, on the
-# CPU, on two cards, on four). Levels and ways to keep a matrix have colours of their own.
+# Colours with one meaning in all pictures: published, and published for another machine or program; the papers'
+# mappings on our GPU, up to three; ours, and ours in another way (one test instead of a batch, on the CPU, on two GPUs,
+# on four). Levels and ways to keep a matrix have colours of their own.
 colours <- c(
   published = "#8a8a8a",
   published_other = "#bfbfbf",
@@ -32,8 +32,8 @@ signs <- c(
   blocks = 17
 )
 
-# Opens a page of panels, draws, and makes the file a palette one. `labels`: the page's legend, by name of `colours`,
-# above the panels; of bars, or of curves, whose lines are dashed where they are published.
+# Opens a page of panels, draws, and gives the file a palette. `labels`: the page's legend, by name of `colours`, above
+# the panels; of bars, or of curves, whose lines are dashed if they are published.
 page_of <- function(file, panels, draw, labels = NULL, bars = FALSE, height = 440, columns = panels) {
   rows <- ceiling(panels / columns)
   width <- c(640, 980, 1350)[columns]
@@ -85,7 +85,7 @@ page_of <- function(file, panels, draw, labels = NULL, bars = FALSE, height = 44
 }
 dashes_of <- function(names) ifelse(startsWith(names, "published"), 2L, 1L)
 
-# Few colours make a file a quarter as large.
+# Reduces the colours of a file, which makes it a quarter as large.
 shrink <- function(file) {
   if (nzchar(Sys.which("pngquant"))) {
     system2(
@@ -102,9 +102,9 @@ shrink <- function(file) {
   }
 }
 
-# Numbers at ticks, all of them.
+# Formats the numbers at ticks, all of them.
 tick_labels <- function(at) format(at, big.mark = ",", trim = TRUE, drop0trailing = TRUE, scientific = FALSE)
-# Whether they have no room beside each other on a panel's horizontal axis, so that they stand upright.
+# Returns whether the labels lack room next to each other on a panel's horizontal axis, so that they stand upright.
 are_crowded <- function(at, is_log) {
   place <- if (is_log) log10(at) else at
   inches <- graphics::par("din")[1L] / graphics::par("mfrow")[2L] - 0.85
@@ -114,7 +114,7 @@ are_crowded <- function(at, is_log) {
 ticks <- function(side, at, upright = FALSE) {
   graphics::axis(side, at, tick_labels(at), las = if (upright) 2L else 1L, cex.axis = 0.8, gap.axis = -1)
 }
-# Powers of ten and what is between them, where there are few; of a short range what else is round.
+# Returns powers of ten and, if there are few, numbers between them; for a short range, other round numbers.
 nice <- function(range) {
   at <- as.double(outer(c(1, 2, 5), 10^(floor(log10(range[1L])):ceiling(log10(range[2L])))))
   inside <- function(at) at[at >= range[1L] & at <= range[2L]]
@@ -126,8 +126,8 @@ nice <- function(range) {
   }
   sort(inside(at))
 }
-# Curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`; how many tests a point has
-# stands beside those that have `few`. A curve is broken where a point between others was not run.
+# Draws curves on logarithmic axes: `curves` is a list of data frames x, y, by name of `colours`. A point that has `few`
+# tests shows their number. A curve is broken if a point between others was not run.
 growth <- function(curves, xlab, main, ylab = "seconds", log = "xy", at = sort(unique(all$x))) {
   curves <- curves[vapply(curves, function(curve) !all(is.na(curve$y)), NA)]
   if (!length(curves)) {
@@ -184,7 +184,7 @@ nothing <- function(main) {
   graphics::text(0.5, 0.5, "not measured")
 }
 
-# Bars by group on a logarithmic axis, from `least` to a round number that none is beyond.
+# Draws bars by group on a logarithmic axis, from `least` to a round number above all of them.
 bars <- function(heights, main, ylab = "seconds") {
   if (all(is.na(heights))) {
     return(nothing(main))
@@ -210,7 +210,7 @@ bars <- function(heights, main, ylab = "seconds") {
   if (length(empty)) graphics::text(at[empty], least * 1.1, "not run", srt = 90, adj = 0, cex = 0.6, col = "#8a8a8a")
 }
 
-# A heat map of a table: green is quicker than the configuration with 1.
+# Draws a heat map of a table: green is quicker than the configuration with 1.
 heat <- function(table, main, xlab, ylab) {
   if (all(is.na(table))) {
     return(nothing(main))
@@ -234,7 +234,7 @@ heat <- function(table, main, xlab, ylab) {
   graphics::text(col(table), row(table), ifelse(is.na(table), "", sprintf("%.1f", table)), cex = 0.7)
 }
 
-# What tells a picture from one that was drawn of other numbers, or otherwise.
+# Returns a text that distinguishes a picture from one that was drawn of other numbers, or in another way.
 fingerprint <- function(...) {
   file <- tempfile()
   on.exit(unlink(file))
@@ -245,9 +245,9 @@ fingerprint <- function(...) {
   unname(tools::md5sum(file))
 }
 
-# `seconds`: the runs that there are, by key; `times_of(rows, side, base)`: how many times as fast the runs of rows are;
-# `distances`: the table of figure 1. A picture is drawn where there is all that it needs, and else left as it is; so is
-# one that figures/drawn.csv has with the same fingerprint, as another machine has other letters.
+# Draws the pictures whose runs are complete, and leaves others unchanged. `seconds`: the runs that there are, by key;
+# `times_of(rows, side, base)`: how many times as fast the runs of rows are; `distances`: the table of figure 1. A
+# picture is also unchanged if figures/drawn.csv has the same fingerprint, because another machine has other letters.
 draw_all <- function(seconds, published, times_of, distances, folder) {
   dir.create(folder, showWarnings = FALSE, recursive = TRUE)
   drawn_file <- file.path(folder, "drawn.csv")
@@ -300,12 +300,12 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
       }
     )
   }
-  # Whether it is known when the levels of these runs began.
+  # Returns whether it is known when the levels of these runs began.
   has_levels <- function(keys) {
     began <- of(keys, "began")
     all(!is.na(began) & nzchar(began))
   }
-  # Rows of published.csv of an item, in this order.
+  # Returns rows of published.csv of an item, in this order.
   rows <- function(paper, item, what = NULL) {
     found <- published[published$paper == paper & startsWith(published$item, item), ]
     if (is.null(what)) found else found[found$what == what, ]
@@ -577,7 +577,7 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     }
   )
 
-  # A curve of a table's ways, by what varies.
+  # Returns a curve of a table's ways, by what varies.
   of_ways <- function(log, x, way) curve(x, of(paste0("cmiknn/", log, "#", way)))
   cores <- "pcgpu, on the CPU"
   labels <- c(

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# On a GPU machine: repeats the papers' experiments with what `make papers` packed beside this script, and writes OUT/ (default ./papers-out): run.sh [OUT] [PAPER ...].
+# Repeats the papers' experiments on a GPU machine with the files that `make papers` packed next to this script, and writes OUT/ (default ./papers-out): run.sh [OUT] [PAPER ...].
 #
-# On one card each paper has the seconds that are written here, some 55 minutes in all. PAPERS_CARDS=4 has four workers, each with a card and its share of the cores; whichever
-# is free takes the next run, and all end within PAPERS_SECONDS (540). What takes several cards at once is left for a call of its own:
-# PAPERS_ONLY=cards run.sh OUT cuda-jmi dissertation. table.R takes one OUT after the other. What R does is run where `.gpu/gpu-check.sh --only ""` of `make gpu-bundle` has
-# unpacked R and the package.
+# On one GPU each paper has the seconds that are written here, some 55 minutes in all. PAPERS_CARDS=4 starts four workers, each with a GPU and its share of the cores. A worker
+# that is free takes the next run, and all end within PAPERS_SECONDS (540). Runs on several GPUs at once need a call of their own:
+# `PAPERS_ONLY=cards run.sh OUT cuda-jmi dissertation`. table.R reads one OUT after the other. Runs of R need R and the package, as `.gpu/gpu-check.sh --only ""` of
+# `make gpu-bundle` unpacks them.
 #
-# PAPERS_SECONDS bounds each paper in place of those seconds, or with PAPERS_CARDS all of them; PAPERS_LIMIT each run; PAPERS_ONLY, a regular expression, has only the runs
-# PAPER/NAME that it matches, and leaves the others' logs as they are. OUT/left-out names what did not end, OUT/seconds what took how long. Ends with 1 where a run failed, but
-# not where its time was over.
+# PAPERS_SECONDS bounds each paper, or with PAPERS_CARDS all of them; PAPERS_LIMIT bounds each run. PAPERS_ONLY, a regular expression, makes only the runs PAPER/NAME that it
+# matches, and keeps the logs of the others. OUT/left-out names the runs that did not end, OUT/seconds the time of each run. Ends with 1 if a run failed, but not if its time was
+# over.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-./papers-out}
@@ -17,7 +17,7 @@ out=$(cd "$out" && pwd)
 declare -A seconds=([cupc]=330 [gpupc]=200 [dissertation]=1080 [cmiknn]=1200 [cuda-jmi]=200)
 papers=("${@:2}")
 
-# The programs of all papers one after the other; then once more, for what comes late.
+# Runs the programs of all papers one after the other; then once more, for late runs.
 child=
 run_papers() {
   local paper late allowed
@@ -34,7 +34,7 @@ run_papers() {
   done
 }
 
-# The cores that this process may use, those of a processor and of a core side by side.
+# Prints the cores that this process may use, sorted by processor and core.
 cores_here() {
   local range allowed=" "
   for range in $(taskset -pc $$ | sed 's/^.*: //; s/,/ /g'); do allowed+="$(seq -s ' ' "${range%-*}" "${range#*-}") "; done
@@ -49,7 +49,7 @@ if [ -z "${PAPERS_CARDS:-}" ]; then
   run_papers &
   workers+=($!)
 else
-  # What takes longest begins first.
+  # The longest papers begin first.
   if [ ${#papers[@]} = 0 ]; then papers=(cmiknn dissertation cupc gpupc cuda-jmi); fi
   PAPERS_TAKEN=$(mktemp -d)
   export PAPERS_TAKEN
@@ -66,7 +66,7 @@ else
   done
 fi
 
-# What did not end, and what took how long.
+# Writes the runs that did not end, and the time of each run.
 tell() {
   if [ -n "${PAPERS_TAKEN:-}" ]; then rm -rf "$PAPERS_TAKEN"; fi
   find "$out" -mindepth 2 -name '*.left-out' -printf '%P\n' | sort | while read -r file; do echo "${file%.left-out}: $(cat "$out/$file")"; done >"$out/left-out"

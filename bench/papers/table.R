@@ -1,15 +1,19 @@
-# Makes bench/PAPERS.md, and bench/papers/figures, of the runs that are kept: Rscript table.R [OUT]. OUT is what run.sh
-# wrote: its logs first take the place in runs.csv of those of the same name, or are added to the others. Numbers
-# without a run in runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published
-# number (published.csv).
+# Makes bench/PAPERS.md and bench/papers/figures from the runs that are kept: Rscript table.R [OUT]. OUT is the folder
+# that run.sh wrote. Its logs first replace those of the same name in runs.csv, or are added. Numbers without a run in
+# runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published number
+# (published.csv).
 #
-# published.csv: paper, item (table or figure), data, what; hardware, value, unit; the runs theirs (their mapping on our
-# card), ours, and base and ours_base, where the number says how many times as fast as those they are: PAPER/LOG#WAY, as
-# logs.R reads them; and why a run is missing or unlike theirs. Units: s; x, times as fast as `base`, of which a way
-# `edge:*` is the range over all such; x:1, times as fast as `base` at level 1, from the times at which levels began; `x
-# over ...`, times as fast as something that was not run here, where seconds stand beside it; %:0, %:1 and %:2, per cent
-# of the time spent at level 0, at level 1, at levels 2 to 5, and %tests:0 and so on of the tests; tests, their number;
-# %:told, per cent that the run itself tells of.
+# Columns of published.csv: paper, item (table or figure), data, what; hardware, value, unit; runs; and why a run is
+# missing or unlike theirs. The runs are PAPER/LOG#WAY, as logs.R reads them: theirs (their mapping on our GPU), ours,
+# and, for ratios, base and ours_base. Units:
+# - s;
+# - x, times as fast as `base`; a way `edge:*` of it is the range over all such;
+# - x:1, times as fast as `base` at level 1, from the times at which levels began;
+# - `x over ...`, times as fast as something that was not run here, with seconds next to it;
+# - %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5; %tests:0 and so on, of the
+#   tests;
+# - tests, their number;
+# - `%:told`, per cent that the run itself reports.
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
@@ -45,7 +49,7 @@ known <- c(
   ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), "")
 )
 logs_read <- runs$name[!runs$is_earlier]
-# Whether the logs of all of these runs were read, be it without one that did not end, or the runs are known.
+# Returns whether the logs of all of these runs were read, or the runs are known. A log may lack a run that did not end.
 are_kept <- function(keys) {
   keys <- keys_in(keys)
   length(keys) > 0L && all(log_of(keys) %in% logs_read | keys %in% known)
@@ -69,9 +73,9 @@ seconds_text <- function(key) {
   }
 }
 ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
-# A ratio that is kept without its seconds.
+# Returns a ratio that is kept without its seconds.
 kept_ratio <- function(key, base) run_of(paste(key, "over", sub("^.*#", "", base)))$count
-# Of a ratio: the run, and what it is as fast as; of several their range.
+# Formats a ratio: the run, and what it is as fast as. Several ratios give their range.
 times_text <- function(key, base) {
   if (!is.null(ratio <- kept_ratio(key, base))) {
     return(number(ratio))
@@ -84,7 +88,7 @@ times_text <- function(key, base) {
   of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
 }
-# Of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
+# Formats the ratio of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
 times_at_level_1_text <- function(key, base) {
   ms <- vapply(
     c(base, key),
@@ -117,19 +121,19 @@ count_text <- function(key) {
   run <- run_of(key)
   if (is.null(run)) "" else format(sum(as.double(strsplit(run$tests, " ", fixed = TRUE)[[1L]])), big.mark = ",")
 }
-# The last number of a cell, which is the median where it has two.
+# Returns the last number of a cell, which is the median if it has two.
 number_of <- function(cell) suppressWarnings(as.double(gsub(",", "", sub("^.* / ", "", cell))))
 
 shows_seconds <- function(unit) unit == "s" | startsWith(unit, "x ")
 
-# How many times as much a card of ours has as that of a row, or as those: the larger of memory bandwidth and single
-# precision; NA where it is a CPU.
+# The ratio of a GPU of ours to that of a row, or to those: the larger of memory bandwidth and single precision; NA for
+# a CPU.
 cards <- utils::read.csv(file.path(here, "cards.csv"), colClasses = "character")
 figures_of <- function(pattern) {
   card <- grep(pattern, cards$card)[1L]
   as.double(gsub(",", "", c(cards$bandwidth[card], cards$single[card])))
 }
-# How much more of what limits them our cards have than the published ones; `ours`: the run.
+# Returns how much more our GPUs have than the published ones of what limits them. `ours`: the run.
 more_of_card <- function(hardware, ours) {
   pattern <- regmatches(hardware, regexpr("GTX 1080|V100|Titan X|A40|K20m|K40c|M60", hardware))
   machine <- logs$machine[match(log_of(ours), logs$name)]
@@ -142,8 +146,8 @@ more_of_card <- function(hardware, ours) {
   max(own_cards * figures_of(own) / (several * figures_of(pattern)))
 }
 
-# Published seconds without the compilation that the same table has apart, and how many times that is ours, at the first
-# call and at later ones.
+# Returns published seconds without the compilation that the same table lists separately. Also returns how many times
+# our seconds they are, at the first call and at later ones.
 without_compilation <- function(row, value, ours, later) {
   of_row <- published[
     published$paper == row$paper &
@@ -220,10 +224,10 @@ row_of <- function(row) {
     ratio_text(seconds(row$theirs, theirs), ours_s)
   }
 
-  # What is worked out of runs, or was.
+  # Remarks on numbers that are computed from runs.
   batch <- if (endsWith(row$ours, ":alone")) run_of(sub("alone$", "shared", row$ours))
   later <- if (endsWith(row$ours, "#first")) run_of(sub("first$", "warm", row$ours))
-  # What is oriented no card has a part in.
+  # GPUs take no part in orientation.
   on_card <- row$unit == "s" && !is_surrogate && !endsWith(row$ours, "#orient")
   more <- if (on_card && has_ours) more_of_card(row$hardware, row$ours) else NA_real_
   of_theirs <- if (has_theirs && row$unit == "s" && isTRUE(median_of(row$theirs) > value)) "slower here than published"
@@ -341,7 +345,7 @@ sweeps <- function() {
   cat(lines[order(own$name, method = "radix")], sep = "")
 }
 
-# Machines and commits of the runs of runs.csv, by paper: which they are.
+# Returns machines and commits of the runs of runs.csv, by paper.
 made_on <- function(logs) {
   card <- ifelse(nzchar(logs$machine), logs$machine, "no card")
   processor <- ifelse(nzchar(logs$processor), paste0(logs$processor, ", "), "")
@@ -439,7 +443,7 @@ text <- utils::capture.output(write_page())
 text <- text[!(text == "" & c("x", text[-length(text)]) == "")]
 writeLines(enc2utf8(text), page_file, useBytes = TRUE)
 
-# How many times as fast as `base` the runs of a side are, of rows that tell so.
+# Returns how many times as fast as `base` the runs of a side are, for rows that report it.
 times_of <- function(rows, side, base) {
   vapply(
     seq_len(nrow(rows)),

@@ -8,7 +8,7 @@ expect_near_cor <- function(suff, x, ..., n = nrow(x)) {
   expect_identical(suff$n, n)
 }
 
-# A function that gives rows of x, `size` at a time in turn, and NULL at the end.
+# Returns a function that gives rows of x, `size` at a time in turn, and NULL at the end.
 following <- function(x, size) {
   from <- 0
   turn <- 0
@@ -23,14 +23,14 @@ following <- function(x, size) {
   }
 }
 
-# A path in a fresh folder, which is gone with the session.
+# Returns a path in a fresh folder, which is removed with the session.
 path_for_test <- function() {
   folder <- tempfile("folder")
   dir.create(folder)
   file.path(folder, "data.pcgpu")
 }
 
-# Numbers as far apart as data get: large means, small deviations, and values near the ends of the range.
+# Returns numbers as different as data can be: large means, small deviations, and values near the ends of the range.
 hard_table <- function(n, p, seed = 1) {
   x <- simulate(p, n, seed = seed)
   x[, 1] <- 1e8 + x[, 1]

@@ -1,6 +1,6 @@
 # Objects of every class that comes back from a user, with what is done with one, and edits of them.
 
-# By name: `make()`, and `uses`, functions of the object.
+# Returns, by name, functions that make an object (`make()`) and functions that use it (`uses`).
 objects_in_use <- function() {
   set.seed(1)
   x <- matrix(rnorm(360), 60, 6, dimnames = list(NULL, letters[1:6]))
@@ -152,7 +152,7 @@ objects_in_use <- function() {
 
 as_igraph_or_not <- function(o) if (requireNamespace("igraph", quietly = TRUE)) as_igraph(o)
 
-# What a part is replaced by.
+# Returns the values that replace a part.
 edits_of_part <- function(value) {
   longer <- tryCatch(if (is.atomic(value) || is.list(value)) c(value, value, value), error = function(e) NULL)
   shorter <- tryCatch(
@@ -196,7 +196,8 @@ parts_by_name <- function(object) {
   if (isS4(object)) attributes(object)[setdiff(methods::slotNames(object), ".Data")] else unclass(object)
 }
 
-# Each part, and each part of a part that is a list or an S4 object, replaced: list(object, said).
+# Calls a function with the object after each edit: each part, and each part of a part that is a list or an S4 object,
+# is replaced. Passes list(object, said).
 each_edit <- function(object, visit) {
   parts <- parts_by_name(object)
   # A cluster starts processes.

@@ -1,6 +1,6 @@
 # Searches that are kept, ended and killed.
 
-# A Gaussian test that takes its time, as an R function.
+# Returns a Gaussian test that takes `seconds`, as an R function.
 slowly <- function(seconds) {
   force(seconds)
   function(x, y, S, suffStat) {
@@ -11,7 +11,7 @@ slowly <- function(seconds) {
 
 small <- function(p = 9, seed = 4) suff(p = p, n = 150, degree = 4, seed = seed)
 
-# What a result says, without its call.
+# Returns the content of a result, without its call.
 parts <- function(fit) {
   if (pcgpu:::is_compact(fit)) {
     return(list(fit@edges, fit@sets, fit@gaps, fit@n.edgetests, fit@max.ord))
@@ -31,7 +31,7 @@ parts <- function(fit) {
   list(as(fit@graph, "matrix"), fit@sepset, fit@pMax, fit@n.edgetests, fit@max.ord)
 }
 
-# The same test as an R function.
+# Computes the same test as an R function.
 gaussCItest_in_r <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
 
 no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
@@ -74,10 +74,10 @@ ended_at <- function(level) function(fit) run_details(fit)$level == level
 # Returns the value of `code`, and its message about the checkpoint that it continues from; NULL if it starts from the
 # beginning.
 while_resumed <- function(code) {
-  told <- NULL
+  resumed_from <- NULL
   value <- withCallingHandlers(code, pcgpu_message_resumed = function(m) {
-    told <<- m
+    resumed_from <<- m
     tryInvokeRestart("muffleMessage")
   })
-  list(value = value, told = told)
+  list(value = value, resumed_from = resumed_from)
 }

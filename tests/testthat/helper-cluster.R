@@ -6,13 +6,13 @@ expect_identical_answer <- function(found, wanted, info = NULL) {
   expect_identical(found, wanted, info = info)
 }
 
-# gaussCItest(), which takes its time.
+# Runs gaussCItest() after a pause.
 slow_test <- function(x, y, S, suffStat) {
   Sys.sleep(0.002)
   gaussCItest(x, y, S, suffStat)
 }
 
-# As slow_test(), and says in a file that the search is in its middle.
+# Returns a test like slow_test() that reports in a file that the search is in its middle.
 telling_test <- function(file, seconds = 0.005) {
   force(file)
   force(seconds)
@@ -25,7 +25,7 @@ telling_test <- function(file, seconds = 0.005) {
   }
 }
 
-# Workers that may be taken away, and their processes: those end with the frame that asks.
+# Returns workers that a test may stop, and their processes. The processes end with the calling frame.
 doomed_workers <- function(count, env = parent.frame()) {
   # R CMD check allows two.
   if (count > 2L && nzchar(Sys.getenv("_R_CHECK_LIMIT_CORES_"))) {
@@ -60,7 +60,7 @@ while_signalled <- function(pids, signal, file, code) {
   list(value = value, lost = lost)
 }
 
-# Until the frame that asks ends, the package has these objects under their names.
+# Replaces objects of the package until the calling frame ends.
 in_package <- function(..., env = parent.frame()) {
   values <- list(...)
   before <- mget(names(values), asNamespace("pcgpu"))
@@ -74,15 +74,15 @@ in_package <- function(..., env = parent.frame()) {
   do.call(on.exit, list(bquote(.(enter)(.(before))), add = TRUE, after = FALSE), envir = env)
 }
 
-# Until the frame that asks ends, selections go to workers however small they are.
+# Lets workers take selections of any size until the calling frame ends.
 share_always <- function(env = parent.frame()) in_package(shared_cells = 0, shared_counts = 0, env = env)
 
-# Until the frame that asks ends, nobody waits longer for a worker that does not answer.
+# Shortens all waits for workers that do not answer until the calling frame ends.
 be_quick <- function(seconds, constants = c("grace", "patience_of_pieces"), env = parent.frame()) {
   do.call(in_package, c(stats::setNames(rep(list(seconds), length(constants)), constants), env = env))
 }
 
-# A test that kills one of the processes that it runs in: only one can make the folder `once`.
+# Returns a test that kills one of the processes that run it: only one can create the folder `once`.
 deadly_test <- function(once) {
   force(once)
   function(x, y, S, suffStat) {

@@ -1,6 +1,6 @@
-# A compact result holds what a pcAlgo of the same call holds. `suffStat` and `indepTest`: for the p-values of level 0.
-# `shown`: whether its conversions, what it prints and what it says of pairs are compared, too. These work on what the
-# first part compares.
+# Expects that a compact result holds what a pcAlgo of the same call holds. `suffStat` and `indepTest`: for the p-values
+# of level 0. `shown`: whether conversions, printed output and answers about pairs are compared, too. These need the
+# contents that the first part compares.
 expect_same_as_pcalgo <- function(compact, full, suffStat, indepTest, info = NULL, shown = TRUE) {
   expect_s4_class(compact, "pcCompact")
   expect_true(validObject(compact), info = info)

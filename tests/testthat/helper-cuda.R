@@ -1,4 +1,4 @@
-# GPU tests are asked for by PCGPU_TEST_CUDA=1, and then a machine without a GPU fails them.
+# Skips unless PCGPU_TEST_CUDA is 1. If it is 1, a machine without a GPU fails the test.
 skip_without_gpu <- function() {
   if (!identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) {
     skip("PCGPU_TEST_CUDA is not 1: no test on a GPU")
@@ -15,7 +15,7 @@ skip_with_gpu <- function() {
   }
 }
 
-# Two results of one call on two devices: all the same, but pMax to 1e-9.
+# Expects that two results of one call on two devices are identical, except pMax, which agrees to 1e-9.
 expect_same_answer <- function(ours, theirs, info = NULL) {
   expect_identical(ours@graph, theirs@graph, info = info)
   expect_identical(ours@sepset, theirs@sepset, info = info)

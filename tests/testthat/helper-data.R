@@ -1,4 +1,5 @@
-# Data of a random linear Gaussian DAG in the order of its columns: about `degree` neighbours each.
+# Returns data of a random linear Gaussian DAG in the order of its columns, with about `degree` neighbours for each
+# variable.
 simulate <- function(p, n, degree = 2, seed = 1) {
   set.seed(seed)
   B <- matrix(0, p, p)
@@ -13,7 +14,7 @@ suff <- function(p = 8, n = 200, ...) {
   list(C = stats::cor(x), n = nrow(x))
 }
 
-# A chain and a v-structure, large enough a sample to be found for sure: a -> c <- b, c -> d.
+# Returns the result of a chain and a v-structure, found with certainty in a sample of this size: a -> c <- b, c -> d.
 small_fit <- function(...) {
   C <- diag(4)
   dimnames(C) <- list(letters[1:4], letters[1:4])

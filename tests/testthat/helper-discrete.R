@@ -1,4 +1,5 @@
-# Discrete data of a random network: each column a noisy function of up to two earlier ones. Codes from 0.
+# Returns discrete data of a random network: each column is a noisy function of up to two earlier ones. Codes are from
+# 0.
 simulate_codes <- function(p, n, levels = 2:4, noise = 0.4, seed = 1) {
   set.seed(seed)
   nlev <- sample(rep_len(levels, max(p, length(levels))), p)
@@ -13,7 +14,7 @@ simulate_codes <- function(p, n, levels = 2:4, noise = 0.4, seed = 1) {
   list(dm = dm, nlev = nlev, adaptDF = FALSE)
 }
 
-# Statistic and degrees of freedom by the definition, from the strata that occur.
+# Computes statistic and degrees of freedom by the definition, from the strata that occur.
 statistic_by_definition <- function(x, y, S, suff, kind) {
   dm <- suff$dm
   complete <- stats::complete.cases(dm[, c(x, y, S)])

@@ -1,4 +1,4 @@
-# What a plot draws, read from an uncompressed PDF file: list(texts, lines, shapes, page), in inches.
+# Returns what a plot draws, read from an uncompressed PDF file: list(texts, lines, shapes, page), in inches.
 drawn <- function(code, width = 7, height = 6) {
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
@@ -129,7 +129,7 @@ expect_graph_drawn <- function(picture, x, title = NULL, labels = NULL) {
   }
 }
 
-# The lines that run from near one point towards the other, along the line through both.
+# Returns the lines that run from near one point towards the other, along the line through both.
 edge_line <- function(lines, from, to) {
   along <- (to - from) / sqrt(sum((to - from)^2))
   off <- function(x, y) abs((x - from[1L]) * along[2L] - (y - from[2L]) * along[1L])
@@ -141,7 +141,7 @@ edge_line <- function(lines, from, to) {
   which(straight & on(lines$x0, lines$y0) & on(lines$x1, lines$y1))
 }
 
-# Is this head on the line between the two centres, with its tip at this box?
+# Returns whether this head is on the line between the two centres, with its tip at this box.
 points_to <- function(points, low, high, centres) {
   along <- (centres[2L, ] - centres[1L, ]) / sqrt(sum((centres[2L, ] - centres[1L, ])^2))
   middle <- colMeans(points)
@@ -151,7 +151,7 @@ points_to <- function(points, low, high, centres) {
   where > 0 && where < sqrt(sum((centres[2L, ] - centres[1L, ])^2)) && off < 0.02 && min(sqrt(rowSums(gap^2))) < 0.06
 }
 
-# The adjacency matrix of a connected graph with n nodes and about 1.5 n edges.
+# Returns the adjacency matrix of a connected graph with n nodes and about 1.5 n edges.
 connected <- function(n) {
   set.seed(n)
   m <- matrix(0, n, n)

@@ -1,5 +1,5 @@
-# The d-separation oracle as a conditional independence test: 1 when x and y are d-separated by S in the DAG, else 0.
-# dag[i, j] is 1 for i -> j. By the moral graph of the ancestors of x, y and S (Lauritzen et al. 1990).
+# Returns 1 if x and y are d-separated by S in the DAG, else 0: the oracle as a conditional independence test. dag[i, j]
+# is 1 for i -> j. Uses the moral graph of the ancestors of x, y and S (Lauritzen et al. 1990).
 dsep_oracle <- function(x, y, S, dag) {
   kept <- unique(c(x, y, S))
   repeat {

@@ -1,8 +1,8 @@
 # testthat 3.1 writes conditions in snapshots in the format of later versions only with this option.
 options("testthat:::rlang_dep" = TRUE)
 
-# testthat's own, asked only where the two differ: it takes some milliseconds to find that they do not, and there are
-# tens of thousands of such comparisons.
+# Calls testthat's expect_identical() only if the two differ. That function takes some milliseconds to find that they
+# are identical, and there are tens of thousands of such comparisons.
 expect_identical <- function(object, expected, info = NULL, label = NULL, ...) {
   if (identical(object, expected)) {
     testthat::succeed()

@@ -8,8 +8,8 @@ fci_names <- function(kinds) {
   file.path("fci", sub("\\.json\\.gz$", "", found))
 }
 
-# The m-separation oracle as a conditional independence test: variable i is node observed[i] of `dag`, and nodes of
-# `selection` are always conditioned on. It remembers its answers, as a case is run many times.
+# Returns the m-separation oracle as a conditional independence test: variable i is node observed[i] of `dag`, and nodes
+# of `selection` are always conditioned on. It stores its answers, because a case runs many times.
 msep_oracle <- function(dag, observed = seq_len(nrow(dag)), selection = integer()) {
   bit <- 2^(seq_along(observed) - 1)
   known <- matrix(NA_real_, 2^length(observed), length(observed)^2)
@@ -23,7 +23,7 @@ msep_oracle <- function(dag, observed = seq_len(nrow(dag)), selection = integer(
   }
 }
 
-# p-values from a hash of x, y and S, lower for small sets; `na`: one in seven is NA.
+# Returns a test whose p-values are a hash of x, y and S, lower for small sets. `na`: one in seven is NA.
 hash_test <- function(key, least = 1, shrink = 0.5, na = FALSE) {
   function(x, y, S, suffStat) {
     h <- key + 7919 * min(x, y) + 104729 * max(x, y)
@@ -41,7 +41,7 @@ hash_test <- function(key, least = 1, shrink = 0.5, na = FALSE) {
   }
 }
 
-# The arguments of all calls of a recorded case but fciPlus()'s.
+# Returns the arguments of all calls of a recorded case, except those of fciPlus().
 fci_arguments <- function(golden) {
   p <- golden$p
   test <- switch(
@@ -73,7 +73,7 @@ more_fci_arguments <- function(golden) {
 
 rules_of <- function(listed) seq_len(10) %in% unlist(listed)
 
-# A recorded call, run. `...`: further arguments.
+# Runs a recorded call. `...`: further arguments.
 run_recorded <- function(golden, of, answer, ..., test = fci_arguments(golden)) {
   own <- answer$args
   if (!is.null(own$rules)) {
@@ -86,7 +86,7 @@ run_recorded <- function(golden, of, answer, ..., test = fci_arguments(golden)) 
   do.call(of, c(test, utils::modifyList(as.list(common), own, keep.null = TRUE), list(...)))
 }
 
-# Entry `which` of the pool of separating sets, p-values or possible-d-sep sets.
+# Returns entry `which` of the pool of separating sets, p-values or possible-d-sep sets.
 pooled <- function(golden, kind, which) golden$pool[[kind]][[which]]
 
 recorded_sets <- function(rows, p) {
@@ -97,8 +97,8 @@ recorded_possible <- function(sets) lapply(sets, function(set) if (!is.null(set)
 
 sorted_sets <- function(sets) lapply(sets, function(set) if (!is.null(set)) sort(set))
 
-# Are p-values the recorded ones, to 1e-9 relative, or 1e-290 where digits run out? Marks like -Inf and -1 are equal
-# exactly.
+# Returns whether p-values are the recorded ones, to 1e-9 relative, or 1e-290 if digits run out. Marks like -Inf and -1
+# are equal exactly.
 same_pmax <- function(found, want) {
   # pcalg's tests answer NA, and NaN: JSON has one of them.
   found <- unname(found)
@@ -107,7 +107,7 @@ same_pmax <- function(found, want) {
   identical(found[!plain], want[!plain]) && all(abs(found - want)[plain] <= 1e-9 * pmax(want[plain], 1e-290))
 }
 
-# The slots of a result that differ from a recorded answer.
+# Returns the slots of a result that differ from a recorded answer.
 fci_differences <- function(fit, golden, answer) {
   p <- golden$p
   labels <- if (is.null(golden$labels)) as.character(seq_len(p)) else unlist(golden$labels)
@@ -129,8 +129,8 @@ fci_differences <- function(fit, golden, answer) {
   names(same)[!unlist(same)]
 }
 
-# A PAG with an edge of every kind, an isolated variable, and names that formats of files have to escape: pcalg's matrix
-# of marks.
+# Returns a PAG, as pcalg's matrix of marks, with an edge of every kind, an isolated variable, and names that file
+# formats must escape.
 odd_pag <- function(names = odd_names) {
   m <- matrix(0, length(names), length(names), dimnames = list(names, names))
   join <- function(a, b, at_a, at_b) {
@@ -157,7 +157,7 @@ odd_pag_edges <- function(names = odd_names) {
   )
 }
 
-# A result of each function, of one problem with marks of many kinds.
+# Returns a result of each function, of one problem with marks of many kinds.
 pag_fits <- function(...) {
   s <- suff(p = 10, n = 300, degree = 3, seed = 2)
   keep <- -c(2, 5)

@@ -4,8 +4,8 @@ golden_names <- function(kind) {
   sub("\\.json\\.gz$", "", list.files(test_path("golden"), pattern = paste0("^", kind, "-.*\\.json\\.gz$")))
 }
 
-# Cases with numbers of threads: list(name, threads) each. One thread and three must agree on every third case, the
-# others have two; the core's own tests compare threads on all of them.
+# Returns cases with numbers of threads: list(name, threads) for each. One thread and three must agree on every third
+# case, the others have two; the core's own tests compare threads on all of them.
 with_threads <- function(names) {
   lapply(seq_along(names), function(i) list(name = names[i], threads = if (i %% 3 == 1) c(1, 3) else 2))
 }
@@ -17,7 +17,7 @@ read_golden <- function(name) {
   golden
 }
 
-# Numbers of JSON, where "NaN", "Inf" and "-Inf" are strings, and NA is "NA" or null.
+# Converts numbers of JSON, where "NaN", "Inf" and "-Inf" are strings, and NA is "NA" or null.
 numbers <- function(x) {
   plain <- unlist(x, use.names = FALSE)
   if (is.numeric(plain) && length(plain) == length(x)) {
@@ -28,7 +28,7 @@ numbers <- function(x) {
 
 matrix_of <- function(rows) do.call(rbind, lapply(rows, numbers))
 
-# Pairs i < j as a symmetric logical matrix.
+# Converts pairs i < j to a symmetric logical matrix.
 pairs_of <- function(pairs, p) {
   if (is.null(pairs)) {
     return(NULL)
@@ -40,7 +40,7 @@ pairs_of <- function(pairs, p) {
   m
 }
 
-# list(x, y, S) records as pcalg's list of lists.
+# Converts list(x, y, S) records to pcalg's list of lists.
 sepset_of <- function(records, p) {
   sepset <- lapply(seq_len(p), function(i) vector("list", p))
   for (record in records) {
@@ -49,7 +49,7 @@ sepset_of <- function(records, p) {
   sepset
 }
 
-# (from, to, mark) rows as the adjacency matrix as(graph, "matrix").
+# Converts (from, to, mark) rows to the adjacency matrix as(graph, "matrix").
 amat_of <- function(rows, p) {
   m <- matrix(0, p, p)
   for (row in rows) {
@@ -60,12 +60,12 @@ amat_of <- function(rows, p) {
 
 amat <- function(fit) unname(as(fit@graph, "matrix"))
 
-# The recorded codes as a sufficient statistic.
+# Returns the recorded codes as a sufficient statistic.
 golden_discrete <- function(golden) {
   list(dm = matrix_of(golden$dm), nlev = numbers(golden$nlev), adaptDF = isTRUE(golden$adaptDF))
 }
 
-# The arguments of a recorded case, for pc() and skeleton().
+# Returns the arguments of a recorded case, for pc() and skeleton().
 golden_arguments <- function(golden) {
   p <- golden$p
   common <- list(alpha = golden$alpha, p = p)
@@ -101,8 +101,8 @@ golden_arguments <- function(golden) {
   )
 }
 
-# pMax as recorded (a matrix up to p = 40, else the upper triangle) against a matrix: to 1e-9 relative down to 1e-300,
-# below which p-values run out of digits; marks like -Inf and -1 exactly.
+# Expects that a matrix equals the recorded pMax (a matrix up to p = 40, else the upper triangle). The tolerance is 1e-9
+# relative down to 1e-300, below which p-values run out of digits. Marks like -Inf and -1 must be equal exactly.
 expect_pmax <- function(found, recorded, form, info) {
   if (form == "matrix") {
     want <- matrix_of(recorded)

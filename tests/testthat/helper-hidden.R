@@ -1,8 +1,8 @@
 # Problems with hidden variables whose truth is known.
 
-# A random DAG over p observed variables and some hidden ones, or some by which samples are selected: list(dag,
+# Draws a random DAG over p observed variables and some hidden ones, or some by which samples are selected: list(dag,
 # observed, selection, ancestor), where ancestor[u, v] says that observed variable u is an ancestor of v, or of a
-# selection variable where there are such.
+# selection variable if there are any.
 hidden_problem <- function(p, hidden, selection = 0, degree = 2.5, seed = 1) {
   set.seed(seed)
   all <- p + hidden + selection
@@ -29,7 +29,7 @@ hidden_problem <- function(p, hidden, selection = 0, degree = 2.5, seed = 1) {
   )
 }
 
-# Pairs that no set of observed variables separates.
+# Returns the pairs that no set of observed variables separates.
 inseparable <- function(problem) {
   p <- problem$p
   adjacent <- matrix(FALSE, p, p)
@@ -48,5 +48,6 @@ inseparable <- function(problem) {
   adjacent
 }
 
-# How many marks of a PAG the DAG contradicts: an arrowhead at v says that v is no ancestor of u, a tail that it is.
+# Counts the marks of a PAG that the DAG contradicts: an arrowhead at v says that v is no ancestor of u, a tail that it
+# is.
 false_marks <- function(amat, problem) sum(amat == 2 & t(problem$ancestor)) + sum(amat == 3 & !t(problem$ancestor))

@@ -1,5 +1,5 @@
-# A shell starts what it runs in the background deaf to Ctrl-C (nohup R CMD check &), and R stays so: searches that wait
-# for it would run for hours.
+# Returns whether this process ignores Ctrl-C, as R does if a shell starts it in the background (nohup R CMD check &).
+# Searches that wait for Ctrl-C would then run for hours.
 is_deaf_to_interrupts <- function() {
   said <- tryCatch(readLines("/proc/self/status"), error = function(e) character(), warning = function(w) character())
   ignored <- sub("^SigIgn:\\s*", "", grep("^SigIgn:", said, value = TRUE))
@@ -47,8 +47,8 @@ press <- function(work, delay = 0.5) {
   list(outcome = outcome, took = seconds_of_work(now[1L] - then[1L], processor))
 }
 
-# press() until the search stopped within half a second, six times at most: a machine may be late now and then, and a
-# search that does not look is late every time. Any outcome other than "stopped" ends it at once.
+# Calls press() until the search stops within half a second, at most six times. A machine may be late now and then, but
+# a search that does not look is late every time. Any outcome other than "stopped" ends it at once.
 press_in_time <- function(work, delay = 0.5) {
   for (attempt in 1:6) {
     stopped <- press(work, delay)
@@ -57,7 +57,7 @@ press_in_time <- function(work, delay = 0.5) {
   stopped
 }
 
-# A search that would take hours: nothing is removed, and every pair has 58 neighbours to choose from.
+# Returns data whose search would take hours: no edge is removed, and every pair has 58 neighbours to choose from.
 endless_data <- function() suff(p = 60, n = 100000, degree = 45)
 endless <- function(s, method = "stable", device = "cpu") {
   skeleton(s, gaussCItest, 0.9999, p = 60, method = method, numCores = 2, device = device)

@@ -27,7 +27,7 @@ odd_graph <- function(names = odd_names) {
   m
 }
 
-# Its edges, as edges() would have them.
+# Returns its edges, in the form of edges().
 odd_edges <- function(names = odd_names) {
   data.frame(
     from = names[c(1, 1, 2, 4, 3, 5, 9)],
@@ -37,7 +37,7 @@ odd_edges <- function(names = odd_names) {
   )
 }
 
-# Tables of edges in one order, with the ends of those without a direction in one order, too.
+# Sorts tables of edges, and the ends of undirected edges.
 sorted_edges <- function(edges) {
   edges <- data.frame(
     from = as.character(edges$from),
@@ -52,7 +52,7 @@ sorted_edges <- function(edges) {
   edges
 }
 
-# Results of either class with edges in conflict, directed and undirected ones.
+# Returns results of either class with edges in conflict, directed and undirected ones.
 mixed_fits <- function() {
   x <- simulate(12, 150, degree = 3, seed = 3)
   fits <- lapply(c(full = "pcAlgo", compact = "compact"), function(result) {
@@ -70,7 +70,7 @@ mixed_fits <- function() {
   fits
 }
 
-# A compact result of any size, without a search.
+# Returns a compact result of any size, without a search.
 compact_of <- function(graph, conflicts = 0) {
   n <- length(graph$from)
   low <- pmin(graph$from, graph$to)

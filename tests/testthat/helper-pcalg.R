@@ -4,15 +4,15 @@ has_pcalg_itself <- function() {
     is.na(utils::packageDescription("pcalg", fields = "Config/pcgpu/stand-in"))
 }
 
-# For tests that need pcalg's answers.
+# Skips tests that need pcalg's answers.
 skip_without_pcalg <- function() {
   if (!has_pcalg_itself()) {
     skip("pcalg is not installed: not compared with it")
   }
 }
 
-# For tests that need pcalg's classes, generic functions and arguments, and none of its answers: the stand-in has these,
-# too.
+# Skips tests that need pcalg's classes, generic functions and arguments, and none of its answers. The stand-in has
+# these, too.
 skip_without_pcalgs_class <- function() {
   if (!requireNamespace("pcalg", quietly = TRUE)) {
     skip("neither pcalg nor its stand-in is installed")

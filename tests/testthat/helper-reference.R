@@ -1,5 +1,5 @@
-# PC-stable's skeleton by the book: a plain loop over levels, ordered pairs and subsets in lexicographic order, with
-# adjacency frozen within a level. Slow, with no shortcut.
+# Computes the skeleton of PC-stable by its definition: a plain loop over levels, ordered pairs and subsets in
+# lexicographic order, with adjacency frozen within a level. Slow, with no shortcut.
 reference_skeleton <- function(
   test,
   p,

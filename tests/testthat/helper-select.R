@@ -1,4 +1,4 @@
-# Features that depend on the class, on each other, or on nothing.
+# Returns features that depend on the class, on each other, or on nothing.
 simulate_features <- function(n = 60, p = 12, seed = 1) {
   set.seed(seed)
   y <- sample(0:2, n, TRUE)
@@ -18,7 +18,7 @@ entropy_bits <- function(...) {
 information <- function(a, b) entropy_bits(a) + entropy_bits(b) - entropy_bits(a, b)
 information_given <- function(a, b, c) entropy_bits(a, c) + entropy_bits(b, c) - entropy_bits(c) - entropy_bits(a, b, c)
 
-# The scores of all features by the definitions in ?select_features.
+# Computes the scores of all features by the definitions in ?select_features.
 scores_by_definition <- function(x, y, selected, criterion) {
   vapply(
     seq_len(ncol(x)),

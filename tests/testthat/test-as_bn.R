@@ -38,7 +38,7 @@ test_that("DAGs, odd names, graphs without edges and of two variables", {
   expect_identical(expect_error(as_bn(matrix(0, 0, 0)), class = "pcgpu_error_argument")$argument, "x")
 })
 
-test_that("arguments are checked, and bnlearn is asked for", {
+test_that("arguments are checked, and bnlearn is required", {
   expect_identical(expect_error(as_bn(1), class = "pcgpu_error_argument")$argument, "x")
   expect_identical(expect_error(as_bn(small_fit(), "keep"), class = "pcgpu_error_argument")$argument, "conflicts")
   expect_identical(expect_error(as_bn(small_fit(), check = NA), class = "pcgpu_error_argument")$argument, "check")

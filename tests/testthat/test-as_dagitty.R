@@ -22,7 +22,7 @@ test_that("the text has a line for each variable and edge, in dagitty's language
   expect_length(lines, 20)
 })
 
-test_that("a DAG is one there, and other graphs are not", {
+test_that("a DAG becomes a DAG there, and other graphs do not", {
   dag <- random_dag(5, seed = 1)
   expect_match(as_dagitty(dag, text = TRUE), "^dag \\{")
   expect_match(as_dagitty(as.matrix(dag), text = TRUE), "^pdag \\{")

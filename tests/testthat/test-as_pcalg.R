@@ -19,6 +19,6 @@ test_that("without pcalg a result that was saved with it is readable again", {
   expect_output(print(as_pcalg(foreign)), "Total number of edges:       3")
 })
 
-test_that("anything but a result is refused", {
+test_that("only results are accepted", {
   expect_error(as_pcalg(1), class = "pcgpu_error_argument")
 })

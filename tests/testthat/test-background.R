@@ -80,7 +80,7 @@ test_that("threads, one test after the other, processes and methods have one ans
   expect_identical_answer(forked, by_function)
 })
 
-test_that("what is forbidden is not there, what is required is", {
+test_that("forbidden edges are absent, required edges are present", {
   all <- kinds(fit())
   expect_true("-->" %in% all || "---" %in% all)
   pair <- strsplit(names(all)[1], " ")[[1]]
@@ -112,7 +112,7 @@ test_that("variables of the context cause all others, or those of their tier", {
   expect_true(m["g", "h"] == 1 && sum(m["g", ]) == 1)
 })
 
-test_that("data that speak against what is known are told of", {
+test_that("data that contradict the knowledge give a message", {
   set.seed(1)
   x <- rnorm(2000)
   y <- rnorm(2000)
@@ -130,7 +130,7 @@ test_that("data that speak against what is known are told of", {
   expect_true(run_details(run(tiers = c(1, 1, 2)))$valid_cpdag)
 })
 
-test_that("what contradicts itself is refused by name", {
+test_that("contradictory knowledge is refused by name", {
   bad("required", "a -> b, and the reverse", required = rbind(c("a", "b"), c("b", "a")))
   bad("required", "a -> b, which `forbidden` has too", required = c("a", "b"), forbidden = c("a", "b"))
   bad("required", "a cycle, a -> b -> c -> a", required = rbind(c("a", "b"), c("b", "c"), c("c", "a")))
@@ -160,7 +160,7 @@ test_that("wrong arguments are named with their hint", {
   bad("context.all", "numbers from 1 to 8", context.all = 9)
 })
 
-test_that("a kept search knows whose tiers it had", {
+test_that("a saved search knows the tiers that it had", {
   file <- tempfile()
   expect_error(fit(tiers = 1:8, checkpoint = file, time_limit = 1e-9), class = "pcgpu_error_time_limit")
   skip_if(!file.exists(file))
@@ -196,7 +196,7 @@ test_that("knowledge can be added afterwards, to results of every kind", {
   )
 })
 
-test_that("what a graph cannot have is refused by name", {
+test_that("knowledge that the graph cannot have is refused by name", {
   chain <- matrix(0, 3, 3, dimnames = list(letters[1:3], letters[1:3]))
   chain["a", "b"] <- chain["b", "c"] <- 1
   refused <- function(reason, message, ...) {
@@ -316,7 +316,7 @@ test_that("a test without an answer leaves such a triple open", {
   }
 })
 
-test_that("orient() asks the test that it is given, and leaves open what it cannot ask", {
+test_that("orient() uses the given test, and leaves open what the test cannot answer", {
   for (data in list(chain, collider)) {
     suff <- suff_gauss(data)
     for (result in c("pcAlgo", "compact")) {

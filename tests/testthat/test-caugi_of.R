@@ -14,7 +14,7 @@ test_that("caugi is given the edges with its own kinds, and a class that fits", 
   expect_identical(given(fits$full), given(fits$compact))
 })
 
-test_that("caugi makes the graph, where it is installed", {
+test_that("caugi makes the graph, if it is installed", {
   expect_identical(expect_error(caugi_of(small_fit(), 1), class = "pcgpu_error_argument")$argument, "class")
   expect_identical(expect_error(caugi_of("x"), class = "pcgpu_error_argument")$argument, "x")
   if (!requireNamespace("caugi", quietly = TRUE)) {

@@ -7,9 +7,9 @@ golden_graph <- function(golden, which) {
   m
 }
 
-# null is NA; what pcalg's rounding leaves of 0 has no digits.
+# Converts recorded values: null is NA, and rounding errors of pcalg around 0 have no digits.
 recorded <- function(values) vapply(values, function(value) if (is.null(value)) NA_real_ else as.numeric(value), 0)
-# For cases by the hundred; says less than expect_equal() does.
+# Expects equality up to rounding in hundreds of cases; reports less than expect_equal() does.
 expect_close <- function(found, want, info) expect_true(isTRUE(all.equal(found, want, tolerance = 1e-10)), info = info)
 same_effects <- function(found, want) {
   found <- sort(found, na.last = TRUE)
@@ -26,7 +26,7 @@ chain <- function(n = 300) {
   e <- 0.7 * b + 0.6 * d + rnorm(n)
   cbind(a, b, d, e, f = 0.9 * e + 3 * rnorm(n))
 }
-# a - b -> e <- d, e -> f
+# Returns the graph a - b -> e <- d, e -> f.
 chain_graph <- function() {
   m <- matrix(0, 5, 5, dimnames = list(c("a", "b", "d", "e", "f"), c("a", "b", "d", "e", "f")))
   m[cbind(c(1, 2, 2, 3, 4), c(2, 1, 4, 4, 5))] <- 1
@@ -100,7 +100,7 @@ test_that("effects are those of pcalg as it is installed", {
   expect_equal(unname(joint[, 5]), unname(pcalg::ida(c(1, 3), 5, cov(x), graph, method = "optimal")))
 })
 
-test_that("a regression on x and its parents is what a single effect is", {
+test_that("a single effect is a regression on x and its parents", {
   x <- chain()
   found <- causal_effects(chain_graph(), x)
   data <- as.data.frame(x)
@@ -164,7 +164,7 @@ test_that("it prints and summarises", {
   expect_identical(joint["d", "f"], unname(joint[, "f"]["d", ]))
 })
 
-test_that("invalid graphs are told of, and give NA where nothing is allowed", {
+test_that("invalid graphs give a message, and NA if nothing is allowed", {
   # 3 -> 1 - 2 <- 4: either way is a new v-structure.
   m <- matrix(0, 4, 4)
   m[cbind(c(1, 2, 3, 4), c(2, 1, 1, 2))] <- 1
@@ -180,7 +180,7 @@ test_that("invalid graphs are told of, and give NA where nothing is allowed", {
   expect_error(causal_effects(m, mcov = mcov, x = 1:2, type = "pdag", joint = TRUE), class = "pcgpu_error_argument")
 })
 
-test_that("singular and missing covariances give NA where they matter", {
+test_that("singular and missing covariances give NA if they matter", {
   x <- chain()
   mcov <- cov(cbind(x[, 1:3], e = x[, "b"], f = x[, "f"]))
   found <- causal_effects(chain_graph(), mcov = mcov)
@@ -241,7 +241,7 @@ test_that("a DAG is one with all its arrows known", {
   expect_message(causal_effects(dag, x, type = "cpdag"), class = "pcgpu_message_graph")
 })
 
-test_that("more sets of parents than can be looked at are refused", {
+test_that("more sets of parents than the limit are refused", {
   # The core's own tests have the limit for all variables together, which takes seconds to reach.
   p <- 22
   complete <- 1 - diag(p)
@@ -255,7 +255,7 @@ test_that("more sets of parents than can be looked at are refused", {
   expect_length(causal_effects(few, mcov = diag(17) + 0.5, x = 1, y = 2)["x1", "x2"], 2^16)
 })
 
-test_that("completed data sets are refused by name, and graphs of too many DAGs with what to do", {
+test_that("completed data sets are refused by name, and graphs of too many DAGs with a remedy", {
   set.seed(1)
   x <- as.data.frame(matrix(rnorm(400), 40, dimnames = list(NULL, letters[1:10])))
   complete <- matrix(1, 10, 10, dimnames = list(names(x), names(x))) - diag(10)

@@ -79,7 +79,7 @@ test_that("names of gaps and edges are the labels in their order; others go by p
   }
 })
 
-test_that("names of gaps and edges are compared with those of the data where there are no labels", {
+test_that("names of gaps and edges are compared with those of the data if there are no labels", {
   s <- suff()
   names <- paste0("v", 1:8)
   dimnames(s$C) <- list(names, names)

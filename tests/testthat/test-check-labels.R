@@ -47,7 +47,7 @@ test_that("labels of a class of their own are names like any others", {
   }
 })
 
-# The statistics that carry names, with the argument that has them.
+# Returns the statistics that have names, with the argument that has them.
 named <- function() {
   codes <- simulate_codes(5, 300)
   colnames(codes$dm) <- letters[1:5]
@@ -100,7 +100,7 @@ test_that("labels that are the names in another order are refused", {
   }
 })
 
-test_that("names in another order are refused wherever there are names on both sides", {
+test_that("names in another order are refused whenever both sides have names", {
   x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 100, seed = 1))
   labels <- names(x)
   turned <- rev(labels)
@@ -115,7 +115,7 @@ test_that("names in another order are refused wherever there are names on both s
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned])))
   refused("suffStat", p_value(compact, "x1", "x2", suff_gauss(x[turned], keep = "data")))
   expect_identical(p_value(compact, "x1", "x2", suff_gauss(x)), gaussCItest(1, 2, NULL, suff_gauss(x)))
-  # A test that is anybody's function.
+  # A test that is a function of the user.
   half <- function(x, y, S, suffStat) 0.5
   for (suff in list(x, as.matrix(x), suff_gauss(x), list(dm = as.matrix(x)))) {
     refused("suffStat", skeleton(suff, half, 0.05, labels = turned))

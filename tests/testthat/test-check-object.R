@@ -47,7 +47,7 @@ test_that("the error names the part that was changed, and a compact result's par
   expect_error(sepset(whole, 1, 3), "separating set of 1 and 3 \\(99\\)", class = "pcgpu_error_argument")
 })
 
-test_that("a data file object that says another size than its file is refused", {
+test_that("a data file object is refused if its size differs from its file's", {
   path <- tempfile()
   on.exit(unlink(path))
   x <- write_pcgpu_file(matrix(stats::rnorm(60), 20), path)

@@ -117,7 +117,7 @@ test_that("verbose is a flag or a number", {
   expect_identical(vapply(list(-Inf, FALSE, TRUE, 2, 1e10), pcgpu:::check_verbose, 0L), c(0L, 0L, 1L, 2L, 2L))
 })
 
-test_that("a wrong setting is named by where it was set", {
+test_that("the error for a wrong setting names the place where it was set", {
   old <- options(pcgpu.progress = "often")
   on.exit(options(old))
   bad("options(pcgpu.progress)")

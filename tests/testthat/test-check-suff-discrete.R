@@ -3,7 +3,7 @@ refused <- function(suffStat, message, test = disCItest, labels = paste0("v", 1:
   expect_true(is.character(e$hint) && nzchar(e$hint))
 }
 
-test_that("a sufficient statistic of another shape is refused with what to give", {
+test_that("a sufficient statistic of another shape is refused with a hint", {
   s <- simulate_codes(3, 50)
   refused(s$dm, "which suff_discrete")
   refused(list(nlev = 2), "disCItest needs list")
@@ -137,7 +137,7 @@ test_that("a sufficient statistic may be an environment", {
   expect_identical(cmiKnnCItest(1, 2, NULL, list2env(k)), cmiKnnCItest(1, 2, NULL, k))
 })
 
-test_that("many codes are looked at by threads, with the same errors", {
+test_that("many codes are checked by threads, with the same errors", {
   s <- simulate_codes(3, 50000)
   s$dm[] <- s$dm %% 2
   s$nlev <- rep(2, 3)

@@ -1,6 +1,6 @@
 run <- function(suffStat, labels = paste0("v", 1:8)) pc(suffStat, gaussCItest, 0.05, labels = labels)
 
-# The condition must name the argument, the value and the hint, in its fields and in its message.
+# Expects that the condition names the argument, the value and the hint, in its fields and in its message.
 bad <- function(suffStat, argument, message, ...) {
   e <- expect_error(run(suffStat, ...), class = "pcgpu_error_argument")
   expect_match(conditionMessage(e), message, fixed = TRUE)
@@ -29,7 +29,7 @@ test_that("C must be a square numeric matrix of the right size", {
   bad(list(C = 1:64, n = 10), "suffStat$C", "8 x 8")
 })
 
-test_that("C must be symmetric, but for rounding", {
+test_that("C must be symmetric up to rounding", {
   s <- suff()
   s$C[2, 5] <- s$C[2, 5] + 1e-6
   bad(s, "suffStat$C", "not symmetric: [5, 2]")
@@ -53,7 +53,7 @@ test_that("C must be a correlation matrix, and a covariance matrix is named as o
   expect_s4_class(run(s), "pcAlgo")
 })
 
-# Of many variables the search checks the matrix, see matrix_checked().
+# Expects that the search checks the matrix if there are many variables, see matrix_checked().
 expect_checked_on <- function(device) {
   p <- pcgpu:::most_checked_first + 1L
   fine <- suff(p = p, n = 100, degree = 1)
@@ -142,7 +142,7 @@ test_that("NA in C is treated as NAdelete says, as in pcalg", {
   expect_equal(sum(amat(fit)), 0)
 })
 
-test_that("integer matrices, data frames and Matrix objects of correlations are taken", {
+test_that("integer matrices, data frames and Matrix objects of correlations are accepted", {
   s <- suff()
   want <- run(s)@graph
   expect_identical(run(list(C = as.data.frame(s$C), n = s$n))@graph, want)
@@ -157,7 +157,7 @@ test_that("a correlation just beyond 1 is shown with its digits", {
   bad(s, "suffStat$C", "1.0000001 at [4, 3]")
 })
 
-test_that("numbers just beside the right ones are shown with enough digits", {
+test_that("numbers close to the limits are shown with enough digits", {
   C <- matrix(c(1 + 1e-7, 0.5, 0.5, 1), 2)
   expect_error(
     pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2),

@@ -18,7 +18,7 @@ kept_calls <- function(s, test) {
 
 files_of <- function(file) list.files(dirname(file), basename(file))
 
-test_that("what ends a call after its search leaves the files, from which the next has its answer at once", {
+test_that("a call that ends after its search leaves the files, and the next call gets its answer at once", {
   asked <- 0
   test <- function(x, y, S, suffStat) {
     asked <<- asked + 1
@@ -41,7 +41,7 @@ test_that("what ends a call after its search leaves the files, from which the ne
       expect_true(file.exists(file), info = name)
       asked <- 0
       found <- while_resumed(call(checkpoint = file))
-      expect_s3_class(found$told, "pcgpu_message_resumed")
+      expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
       expect_identical(asked, 0, info = name)
       expect_identical(parts(found$value), wanted, info = name)
       expect_identical(files_of(file), character(), info = name)
@@ -75,13 +75,13 @@ test_that("a warning that is an error does not cost the search", {
     expect_identical(left, "left")
     expect_true(file.exists(file))
     found <- while_resumed(suppressWarnings(run(checkpoint = file)))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), wanted)
     expect_identical(files_of(file), character())
   }
 })
 
-test_that("tests after the search are not asked again", {
+test_that("tests after the search are not repeated", {
   s <- small()
   asked <- 0
   on.exit(options(pcgpu_test_limit = NULL))
@@ -116,7 +116,7 @@ test_that("tests after the search are not asked again", {
   }
 })
 
-test_that("a call that is killed while it orients goes on there", {
+test_that("a call that is killed during orientation continues there", {
   skip_on_os("windows")
   skip_on_cran()
   s <- small()
@@ -158,7 +158,7 @@ test_that("a call that is killed while it orients goes on there", {
   }
 })
 
-test_that("another rule or other knowledge has tests of its own, and the search goes on", {
+test_that("another rule or other knowledge has tests of its own, and the search continues", {
   s <- small()
   on.exit(options(pcgpu_test_limit = NULL))
   asked <- 0
@@ -180,7 +180,7 @@ test_that("another rule or other knowledge has tests of its own, and the search 
     expect_error(run(maj.rule = TRUE, checkpoint = file), class = "pcgpu_error_test")
     options(pcgpu_test_limit = Inf)
     found <- while_resumed(do.call(run, c(other, checkpoint = file)))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), parts(do.call(run, other)))
   }
 })

@@ -12,7 +12,7 @@ test_that("a call that comes to its end leaves no file, and gives its answer", {
   }
 })
 
-test_that("a search that is killed at any moment goes on, and gives the same answer", {
+test_that("a search that is killed at any moment continues, and gives the same answer", {
   skip_on_os("windows")
   skip_on_cran()
   set.seed(20)
@@ -39,20 +39,20 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
     file <- no_file()
     search <- function() searches[[i]](checkpoint = list(file = file, every = 0.005))
     killed_after(stats::runif(1, 0, 0.1), file, search)
-    told <- NULL
+    said <- NULL
     found <- withCallingHandlers(search(), pcgpu_message_resumed = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
     expect_identical(parts(found), wanted[[(i - 1) %% 7 + 1]], info = i)
     expect_false(file.exists(file))
-    resumed <- resumed + !is.null(told)
+    resumed <- resumed + !is.null(said)
   }
   # The others had come to their end.
   expect_gte(resumed, 5)
 })
 
-test_that("it says from where it goes on", {
+test_that("a message names the point from which the search continues", {
   file <- no_file()
   on.exit(unlink(file))
   s <- small()
@@ -76,9 +76,9 @@ test_that("it says from where it goes on", {
     class = "pcgpu_message_resumed"
   )
   options(pcgpu_test_limit = Inf)
-  told <- tryCatch(run(), pcgpu_message_resumed = identity)
-  expect_identical(told$file, file.path(normalizePath(dirname(file)), basename(file)))
-  expect_identical(list(told$level, told$within), list(0L, TRUE))
+  said <- tryCatch(run(), pcgpu_message_resumed = identity)
+  expect_identical(said$file, file.path(normalizePath(dirname(file)), basename(file)))
+  expect_identical(list(said$level, said$within), list(0L, TRUE))
   expect_true(file.exists(file))
   count <- 0
   found <- suppressMessages(run())
@@ -126,7 +126,7 @@ test_that("when the time is over, the result is that of the last level", {
   }
 })
 
-test_that("a result that ended early says so wherever it is shown", {
+test_that("a result that ended early is marked wherever it is shown", {
   test <- function(x, y, S, suffStat) {
     if (length(S) == 1) {
       Sys.sleep(wait)
@@ -201,14 +201,14 @@ test_that("Ctrl-C leaves the checkpoint", {
   large <- endless_data()
   native <- function() skeleton(large, gaussCItest, 0.9999, p = 60, checkpoint = file, device = "cpu")
   expect_identical(press_in_time(native)$outcome, "stopped")
-  told <- NULL
+  said <- NULL
   press_in_time(function() {
     withCallingHandlers(native(), pcgpu_message_resumed = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
   })
-  expect_true(told$within)
+  expect_true(said$within)
 })
 
 test_that("a file that can no longer be written costs a warning, not the answer", {
@@ -270,7 +270,7 @@ test_that("a file of another call is refused, and stays", {
   refused(indepTest = stopping, reason = "other_file", says = "is not a checkpoint of pcgpu")
 })
 
-test_that("a function is known again once R has compiled it, and data by their values", {
+test_that("a function is recognised after R has compiled it, and data by their values", {
   test <- function(x, y, S, suffStat) suffStat$p(x, y)
   suff <- function(n) list(p = function(x, y) x / y, n = n)
   coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), test, suffStat)
@@ -283,7 +283,7 @@ test_that("a function is known again once R has compiled it, and data by their v
   expect_named(pcgpu:::with_code(list(kind = "function"), NULL, test, suff(1)), "kind")
 })
 
-test_that("lists of any class are known by their values", {
+test_that("lists of any class are recognised by their values", {
   coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), sin, suffStat)$stat
   time <- as.POSIXlt("2020-01-02", tz = "UTC")
   table <- structure(list(a = 1, f = list(sin)), class = "data.frame", row.names = 1L)
@@ -297,7 +297,7 @@ test_that("lists of any class are known by their values", {
   expect_false(identical(coded(strange), known[[3]]))
 })
 
-test_that("a level that workers have begun, or this process alone, comes to the same end the other way", {
+test_that("a level that workers or this process have begun gives the same result the other way", {
   flag <- tempfile()
   file <- no_file()
   on.exit(unlink(c(flag, file)))
@@ -319,16 +319,16 @@ test_that("a level that workers have begun, or this process alone, comes to the 
       expect_error(run(cluster = cluster, checkpoint = list(file = file, every = 0)), "now")
       unlink(flag)
       other <- if (is.null(cluster)) workers
-      told <- expect_message(found <- run(cluster = other, checkpoint = file), class = "pcgpu_message_resumed")
-      expect_identical(told$level, 1L)
-      within <- within + told$within
+      said <- expect_message(found <- run(cluster = other, checkpoint = file), class = "pcgpu_message_resumed")
+      expect_identical(said$level, 1L)
+      within <- within + said$within
       expect_identical(parts(found), wanted, info = shape)
     }
   }
   expect_gt(within, 2)
 })
 
-test_that("a matrix that the search checks itself is the same on workers, which have it checked", {
+test_that("a matrix that the search checks itself is the same on workers, which also check it", {
   file <- no_file()
   p <- pcgpu:::most_checked_first + 1L
   s <- suff(p = p, n = 100, degree = 3)

@@ -1,4 +1,4 @@
-# 1 - 2 - 3 - 4, 5 -> 6, and 7 and 8 alone.
+# Returns a graph 1 - 2 - 3 - 4, 5 -> 6, with 7 and 8 isolated.
 small <- function() {
   m <- matrix(0, 8, 8, dimnames = list(letters[1:8], letters[1:8]))
   m[cbind(c(1, 2, 2, 3, 3, 4, 5), c(2, 1, 3, 2, 4, 3, 6))] <- 1
@@ -9,7 +9,7 @@ chosen <- function(..., around = NULL, order = 1, isolated = NULL, components = 
   pcgpu:::chosen_nodes(pcgpu:::edges_of(x), around, order, isolated, components)
 }
 
-test_that("around takes names, numbers, several and the same twice, and goes as many steps as asked", {
+test_that("around accepts names, numbers, several and duplicates, and takes as many steps as requested", {
   expect_identical(chosen(around = "a")$nodes, 1:2)
   expect_identical(chosen(around = "a", order = 2)$nodes, 1:3)
   expect_identical(
@@ -28,7 +28,7 @@ test_that("around takes names, numbers, several and the same twice, and goes as 
   }
 })
 
-test_that("nodes without an edge go where they are many, or where they are not wanted, and a line says so", {
+test_that("nodes without an edge are left out if they are many or unwanted, and a line reports this", {
   expect_identical(chosen()[c("nodes", "left")], list(nodes = 1:8, left = NULL))
   expect_identical(
     chosen(isolated = FALSE)[c("nodes", "left")],

@@ -1,4 +1,4 @@
-test_that("a result has the class pcAlgo, of pcalg when that is installed", {
+test_that("a result has the class pcAlgo, of pcalg if that is installed", {
   fit <- small_fit()
   expect_s4_class(fit, "pcAlgo")
   # Without pcalg the class names no package, so that it is pcalg's where pcalg reads it.
@@ -42,7 +42,7 @@ test_that("a result survives saveRDS() and new sessions of the package", {
   expect_identical(readRDS(file), fit)
 })
 
-# The library paths without the one that has pcalg; skips where that one is needed for other things.
+# Returns the library paths without the one that has pcalg. Skips if that one is needed for other packages.
 paths_without_pcalg <- function() {
   home <- dirname(system.file(package = "pcalg"))
   paths <- setdiff(.libPaths(), home)
@@ -59,7 +59,7 @@ fit_lines <- c(
   "fit <- pc(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), numCores = 1)"
 )
 
-test_that("what is saved with or without pcalg is read with or without it", {
+test_that("objects saved with or without pcalg are read with or without it", {
   skip_without_pcalgs_class()
   without <- paths_without_pcalg()
   files <- c(with = tempfile(fileext = ".rds"), without = tempfile(fileext = ".rds"))
@@ -212,7 +212,7 @@ test_that("pcalg may be loaded before or after pcgpu, without a message", {
   }
 })
 
-test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
+test_that("plot() draws if Rgraphviz is missing, whichever package is attached first", {
   skip_without_pcalgs_class()
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed: pcalg's own plot draws")
   for (order in list(c("pcalg", "pcgpu"), c("pcgpu", "pcalg"))) {
@@ -231,7 +231,7 @@ test_that("plot() draws where Rgraphviz is missing, whichever package is attache
   }
 })
 
-test_that("plot() of a graph draws beside pcalg", {
+test_that("plot() of a graph draws next to pcalg", {
   skip_without_pcalgs_class()
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   fit <- small_fit()

@@ -9,7 +9,7 @@ expect_answers_of_workers <- function(cluster, test = slow_test) {
   if (!is.null(test)) expect_identical_answer(pc(s, test, 0.05, p = 8, cluster = cluster), pc(s, test, 0.05, p = 8))
 }
 
-# Until the calling frame ends, jobs have this empty folder.
+# Sets this empty folder as that of jobs until the calling frame ends.
 folder_of_jobs <- function(env = parent.frame()) {
   within <- tempfile()
   dir.create(within)
@@ -72,7 +72,7 @@ test_that("workers of a plan give the same answers, and are free afterwards", {
   )
 })
 
-test_that("a plan whose workers cannot load pcgpu is an error that says so", {
+test_that("a plan whose workers cannot load pcgpu gives an error with this reason", {
   skip_on_cran()
   skip_if_not_installed("future")
   within <- folder_of_jobs()

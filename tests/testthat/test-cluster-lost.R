@@ -1,6 +1,6 @@
 # Workers that are killed, hang or are gone: others do their work, or the call ends.
 
-test_that("a selection goes on where a worker is killed, and ends where none is left", {
+test_that("a selection continues if a worker is killed, and ends if none is left", {
   skip_on_os("windows")
   share_always()
   set.seed(3)
@@ -68,7 +68,7 @@ test_that("samples of a worker that hangs are done by others", {
   expect_identical(found[parts], select()[parts])
 })
 
-test_that("the answer stays where a worker is killed, and a message names it", {
+test_that("the answer does not change if a worker is killed, and a message names it", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
   wanted <- pc(s, slow_test, 0.05, p = 10)
@@ -101,7 +101,7 @@ test_that("workers of parallel_tests that die leave their work to others, and no
   expect_identical(nrow(showConnections()), before)
 })
 
-test_that("a worker that hangs is overtaken, and told of", {
+test_that("a worker that hangs is overtaken, and a message names it", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
   wanted <- pc(s, slow_test, 0.05, p = 10)
@@ -158,7 +158,7 @@ test_that("a worker that hangs, or is gone, from the beginning is left out", {
   expect_match(conditionMessage(e), "no worker .* left [(]its connection is closed[)]: restart the cluster")
 })
 
-test_that("a call ends with an error where no worker is left", {
+test_that("a call ends with an error if no worker is left", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
   doomed <- doomed_workers(2)
@@ -175,7 +175,7 @@ test_that("a call ends with an error where no worker is left", {
   )
 })
 
-test_that("where all workers hang, the call ends after a time that users can set", {
+test_that("if all workers hang, the call ends after a time that users can set", {
   s <- suff(p = 10, n = 300, degree = 4)
   before <- options(pcgpu.cluster_silence = 1)
   on.exit(options(before))
@@ -221,7 +221,7 @@ half_messages <- function(cluster) {
   )
 }
 
-test_that("half a message does not hold the call up longer than silence may last", {
+test_that("half a message does not block the call longer than silence may last", {
   s <- suff(p = 10, n = 300, degree = 4)
   wanted <- pc(s, slow_test, 0.05, p = 10)
   before <- options(pcgpu.cluster_silence = 1)
@@ -309,7 +309,7 @@ rubbish <- list(
   structure(raw(0), said = list(conditions = list(list(condition = simpleCondition("a"), count = "a"))))
 )
 
-# What becomes of a call: "same", "other", or the class of the error.
+# Returns the outcome of a call: "same", "other", or the class of the error.
 outcome_of <- function(call, wanted) {
   tryCatch(
     if (identical(suppressMessages(call()), wanted)) "same" else "other",
@@ -318,7 +318,7 @@ outcome_of <- function(call, wanted) {
   )
 }
 
-test_that("rubbish from a worker is an error of ours, or the worker is lost", {
+test_that("invalid bytes from a worker give an error of ours, or the worker is lost", {
   s <- suff(p = 10, n = 300, degree = 4)
   doomed <- doomed_workers(2)
   search <- function(...) pc(s, gaussCItest, 0.05, p = 10, ...)@graph
@@ -349,7 +349,7 @@ test_that("rubbish from a worker is an error of ours, or the worker is lost", {
   }
 })
 
-test_that("rubbish from a worker whose answers R reads loses it", {
+test_that("a worker whose answers R reads is lost if it sends invalid bytes", {
   doomed <- doomed_workers(2)
   data <- as.data.frame(simulate(8, 100, degree = 2))
   y <- data[[1]] > 0

@@ -61,8 +61,8 @@ test_that("a lost worker owes nothing, is reported once and keeps its first reas
   expect_identical(owed$take_lost(), integer())
 })
 
-# Messages with `count` jobs whose files are in a new folder; the test writes the jobs' files. `state$time`: the time in
-# seconds.
+# Returns the mail of `count` jobs whose files are in a new folder. The test writes the jobs' files. `state$time`: the
+# time in seconds.
 mail_of_jobs <- function(count, silence = 10, env = parent.frame()) {
   folder <- tempfile()
   for (i in seq_len(count)) {
@@ -114,7 +114,7 @@ test_that("a silent job is lost unless it waits for a message", {
   for (rank in 1:3) {
     mail$send(rank, "work")
   }
-  # The first works, the second has read its message and waits, the third waits but has not seen its message.
+  # The first works, the second has read its message and waits, the third waits but did not see its message.
   for (rank in 1:2) {
     unlink(mail$place(rank, "to-1"))
   }

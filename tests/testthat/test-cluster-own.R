@@ -1,6 +1,6 @@
 # Workers that are started for a call: nobody else can be one, and nothing of them is left.
 
-# Samples what the process `pid` has open while code runs: inodes of its listening TCP sockets and of its sockets with a
+# Lists what the process `pid` has open while code runs: inodes of its listening TCP sockets and of its sockets with a
 # path.
 doors_during <- function(code, pid = Sys.getpid()) {
   log <- tempfile()
@@ -51,7 +51,7 @@ test_that("nothing listens while workers start, work and end", {
   }
 })
 
-test_that("nothing of the workers is left: connections, descriptors, processes", {
+test_that("workers leave nothing behind: connections, descriptors, processes", {
   s <- suff(p = 10, n = 300, degree = 3)
   state <- function() {
     list(
@@ -75,7 +75,7 @@ test_that("nothing of the workers is left: connections, descriptors, processes",
   expect_identical(suppressWarnings(state()), before)
 })
 
-test_that("workers of our own have the answer of this process, also in forks, and where tests read and print", {
+test_that("workers of our own give the answer of this process, also in forks, and if tests read and print", {
   s <- suff(p = 10, n = 300, degree = 3)
   chatty <- function(x, y, S, suffStat) {
     cat("x\n")
@@ -106,7 +106,7 @@ test_that("long messages go through, however slowly they are read", {
   expect_identical_answer(search(cluster = 2), search())
 })
 
-test_that("a worker of our own that dies leaves its work to the other, and none is an error", {
+test_that("if a worker of our own dies, the other does its work, and without any the call is an error", {
   s <- suff(p = 10, n = 300, degree = 4)
   deadly <- deadly_test(tempfile())
   expect_message(

@@ -51,7 +51,7 @@ test_that("kept data, discrete data and nearest neighbours go to workers", {
   expect_identical_answer(pc(near, cmiKnnCItest, 0.05, p = 5, cluster = two), pc(near, cmiKnnCItest, 0.05, p = 5))
 })
 
-test_that("data go to workers by a file, once, where they see it, and else in a message", {
+test_that("workers that can read a file get the data by one file, once, and others in a message", {
   s <- suff(p = 25, n = 300, degree = 5)
   kept <- suff_gauss(simulate(15, 400, degree = 3), keep = "data")
   codes <- simulate_codes(12, 2000)
@@ -149,7 +149,7 @@ test_that("compact results and orientations that test are the same", {
   }
 })
 
-test_that("a test that is an R function runs on workers, with what it names", {
+test_that("a test that is an R function runs on workers, with the variables that it uses", {
   s <- suff(p = 10, n = 300, degree = 3)
   wanted <- pc(s, slow_test, 0.05, p = 10)
   expect_identical_answer(pc(s, slow_test, 0.05, p = 10, cluster = two), wanted)
@@ -219,7 +219,7 @@ test_that("workers and the session are left as they were", {
   pc(s, test, 0.05, p = 8, cluster = two)
   expect_identical(state(), before)
   expect_identical(.Random.seed, seed)
-  # The session's go on where a test draws.
+  # A test that draws advances the session's random numbers.
   tossing <- function(x, y, S, suffStat) stats::runif(1)
   skeleton(NULL, tossing, 0.6, p = 4, cluster = two)
   expect_false(identical(.Random.seed, seed))
@@ -260,7 +260,7 @@ test_that("warnings and messages of a test come from workers, each once with its
   expect_s3_class(heard[[2]], "pcgpu_message_test")
 })
 
-test_that("processes that are started for a call find packages where this one does", {
+test_that("processes that are started for a call find the packages of this process", {
   with_own_libraries(libs <- Sys.getenv("R_LIBS"))
   expect_identical(strsplit(libs, .Platform$path.sep)[[1]], .libPaths())
   telling <- function(x, y, S, suffStat) stop(paste(.libPaths(), collapse = "|"))
@@ -287,7 +287,7 @@ test_that("nodes of mirai's cluster, which are no processes, take jobs", {
   expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = cluster), "cannot be reached", class = "pcgpu_error_cluster")
 })
 
-test_that("a folder of jobs that cannot be used, or written, is an error that says so, and is removed", {
+test_that("a folder of jobs that cannot be used or written is an error, and is removed", {
   one <- function(launch, ...) job_workers(1L, launch, ...)
   set <- function(...) {
     before <- options(...)
@@ -320,7 +320,7 @@ test_that("a folder of jobs that cannot be used, or written, is an error that sa
   ))
 })
 
-test_that("only this user can read the folder of jobs, and what a killed driver left goes", {
+test_that("only this user can read the folder of jobs, and the rest of a killed driver is removed", {
   within <- tempfile()
   dir.create(within)
   mode <- function(file) format(file.info(file)$mode)
@@ -361,7 +361,7 @@ test_that("only this user can read the folder of jobs, and what a killed driver 
   expect_true(all(dir.exists(c(live, elsewhere, nobodys, behind, own))))
   remove_folder(own)
   expect_false(dir.exists(own))
-  # In a folder that cannot be locked nothing is found, and the jobs go on.
+  # In a folder that cannot be locked nothing is found, and the jobs continue.
   in_package(rust_lock = function(path) NULL)
   own <- job_folder("host-7-nolock", within)
   expect_true(dir.exists(own))

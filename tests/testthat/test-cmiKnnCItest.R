@@ -81,7 +81,7 @@ test_that("constant variables are independent, and no error", {
   expect_identical(sum(lengths(graph::edges(fit@graph))), 0L)
 })
 
-test_that("arguments that make no sense are refused", {
+test_that("invalid arguments are refused", {
   s <- suff_knn(matrix(rnorm(60), 20))
   for (bad in list(
     list(1, 1, NULL),

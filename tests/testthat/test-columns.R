@@ -2,7 +2,7 @@
 
 quiet <- function(value) suppressMessages(suppressWarnings(value))
 
-# Errors of a call inside of edges() would come back without their class.
+# Returns the edges of a call. Errors of a call inside edges() would lose their class.
 edges_of_call <- function(call) {
   fit <- quiet(call)
   edges(fit)
@@ -34,7 +34,7 @@ of_numbers <- list(
   gaussCItwd = function(d) quiet(gaussCItwd(1, 2, NULL, d))
 )
 
-test_that("a column with a class is what its as.numeric() says, everywhere", {
+test_that("a column with a class has the values of its as.numeric(), everywhere", {
   set.seed(1)
   n <- 60
   a <- round(rnorm(n) * 100)
@@ -74,7 +74,7 @@ test_that("a column with a class is what its as.numeric() says, everywhere", {
   }
 })
 
-test_that("a period of hours and minutes is not its seconds alone", {
+test_that("a period of hours and minutes is more than its seconds", {
   skip_if_not_installed("lubridate")
   set.seed(1)
   minutes <- round(600 + 100 * rnorm(100))
@@ -135,7 +135,7 @@ test_that("text with a class is text, factors stay factors, and matrices in colu
   }
 })
 
-test_that("dates are numbers, and a message says so", {
+test_that("dates are converted to numbers, with a message", {
   d <- data.frame(a = rnorm(30), day = Sys.Date() + 1:30, hour = Sys.time() + 1:30)
   m <- expect_message(suff_gauss(d), "days, or seconds for times.*\"day\", \"hour\"", class = "pcgpu_message_dates")
   expect_identical(m$columns, 2:3)
@@ -164,7 +164,7 @@ test_that("tables of any class are read", {
   }
 })
 
-test_that("sparse logicals are what the same matrix is in memory, and its holes are heeded", {
+test_that("sparse logicals equal the same matrix in memory, and their missing values count", {
   skip_if_not_installed("Matrix")
   set.seed(4)
   m <- matrix(rbinom(600, 1, 0.4), 200, dimnames = list(NULL, c("a", "b", "c")))
@@ -230,7 +230,7 @@ test_that("a symmetric matrix is no data, in any function", {
   expect_error(quiet(pc(with_names, alpha = 0.05)), "looks like correlations", class = "pcgpu_error_argument")
 })
 
-test_that("text that is numbers is spoken of by name, in every function that takes levels", {
+test_that("messages name text that consists of numbers, in every function that takes levels", {
   set.seed(5)
   age <- round(50 + 12 * rnorm(300))
   bp <- sprintf("%.1f", 100 + 0.8 * age + rnorm(300, sd = 10))
@@ -299,7 +299,7 @@ test_that("text that differs in every row identifies the rows, and is left out o
   set.seed(6)
   d <- data.frame(id = sprintf("patient%d", 1:60), a = rnorm(60), b = rnorm(60))
   d$c <- d$a + rnorm(60)
-  m <- expect_message(found <- pc(d, alpha = 0.01), "leaving out column \"id\"", class = "pcgpu_message_identifier")
+  m <- expect_message(found <- pc(d, alpha = 0.01), "Leaving out column \"id\"", class = "pcgpu_message_identifier")
   expect_identical(m$columns, 1L)
   expect_identical(edges(found), quiet(edges(pc(d[-1], alpha = 0.01))))
   expect_identical(
@@ -323,7 +323,7 @@ test_that("text that differs in every row identifies the rows, and is left out o
   )
 })
 
-test_that("genes in rows are asked about by names and shape", {
+test_that("a message about genes in rows shows names and shape", {
   set.seed(7)
   x <- matrix(rnorm(240), 60, 4)
   ask <- function(rows, columns = NULL) {
@@ -373,7 +373,7 @@ test_that("genes in rows are asked about by names and shape", {
   expect_silent(suff_gauss(mtcars[c("mpg", "wt", "hp")]))
 })
 
-test_that("codes are spoken of in labelled columns and matrices", {
+test_that("messages name codes in labelled columns and matrices", {
   set.seed(8)
   job <- sample(1:5, 100, TRUE)
   x <- data.frame(age = rnorm(100), job = job, income = rnorm(100))
@@ -393,7 +393,7 @@ test_that("codes are spoken of in labelled columns and matrices", {
     }
   )
   for (form in forms) {
-    m <- expect_message(pc(form, alpha = 0.01), "treated as continuous: column \"job\"", class = "pcgpu_message_codes")
+    m <- expect_message(pc(form, alpha = 0.01), "Treated as continuous: column \"job\"", class = "pcgpu_message_codes")
     expect_identical(m$columns, 2L)
   }
   expect_message(
@@ -406,7 +406,7 @@ test_that("codes are spoken of in labelled columns and matrices", {
   expect_no_message(pc(counts, alpha = 0.01), class = "pcgpu_message_codes")
 })
 
-test_that("levels that no row has are spoken of, whatever the test", {
+test_that("messages name levels that no row has, whatever the test", {
   set.seed(9)
   d <- data.frame(
     f = factor(sample(c("u", "v"), 200, TRUE), levels = c("u", "v", "w")),
@@ -473,7 +473,7 @@ test_that("columns that follow from others are named", {
   expect_no_warning(suppressMessages(pc(matrix(rnorm(200), 10), alpha = 0.01)))
 })
 
-test_that("a level of 1 or more is refused where data are given, and stays pcalg's business elsewhere", {
+test_that("a level of 1 or more is refused if data are given, and handled as in pcalg elsewhere", {
   d <- data.frame(a = rnorm(30), b = rnorm(30), c = rnorm(30))
   for (f in list(pc, fci, rfci, skeleton)) {
     e <- expect_error(f(d, alpha = 5), "alpha = 0.05", class = "pcgpu_error_argument")

@@ -135,7 +135,7 @@ test_that("under use_in_pcalg(), pdsep() accepts a compact result and udag2pag()
   expect_error(pcalg::udag2pag(fit, list()), "class pcCompact: give a square matrix", class = "pcgpu_error_argument")
 })
 
-test_that("no function of pcalg that takes a graph, a matrix or a result is forgotten, and each conversion is taken", {
+test_that("no function of pcalg that takes a graph, a matrix or a result is forgotten, and each conversion works", {
   skip_without_pcalg()
   fit <- small_fit(result = "compact")
   graph <- as(fit, "graphNEL")
@@ -193,7 +193,7 @@ test_that("no function of pcalg that takes a graph, a matrix or a result is forg
   }
 })
 
-test_that("R's operations on matrices say what to convert to, and questions are answered", {
+test_that("R's operations on matrices name the conversion, and questions are answered", {
   fit <- small_fit(result = "compact")
   operations <- list(
     function(x) x[1, 2],
@@ -225,7 +225,7 @@ test_that("R's operations on matrices say what to convert to, and questions are 
   expect_error(fit@graph, "slot")
 })
 
-test_that("functions of the package graph want a graph, whoever calls them", {
+test_that("functions of the package graph need a graph, in any call", {
   fit <- small_fit(result = "compact")
   for (name in c("nodes", "numNodes", "numEdges", "isDirected", "ugraph")) {
     error <- expect_error(getExportedValue("graph", name)(fit), class = "pcgpu_error_argument", info = name)

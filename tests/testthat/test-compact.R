@@ -8,7 +8,7 @@ ways <- list(
   retry = list(u2pd = "retry")
 )
 
-# Both results of one call.
+# Returns both results of one call.
 both_results <- function(arguments, method, way) {
   call <- function(result) {
     set.seed(3)
@@ -69,7 +69,7 @@ test_that("a compact result is the pcAlgo, field by field, for every recorded ca
   }
 })
 
-test_that("orienting a compact skeleton is what pc() does, in every way", {
+test_that("orienting a compact skeleton equals pc(), in every way", {
   for (seed in 1:3) {
     s <- suff(p = 12, n = 60, degree = 3, seed = seed)
     for (method in c("stable", "stable.fast")) {
@@ -156,7 +156,7 @@ test_that("nearest-neighbour tests and Pearson's test have compact results", {
   expect_same_as_pcalgo(both$compact, both$full, arguments$suffStat, chi2CItest, "chi2")
 })
 
-test_that("the p-value of a pair that level 0 removed is an error that says so, without suffStat", {
+test_that("the p-value of a pair that level 0 removed gives an error without suffStat", {
   s <- suff()
   fit <- pc(s, gaussCItest, 0.01, p = 8, result = "compact")
   pair <- which(is.na(suppressWarnings(as(fit, "pcAlgo"))@pMax), arr.ind = TRUE)[1, ]
@@ -207,7 +207,7 @@ test_that("pairs are given by name or number, and others are refused", {
   expect_error(p_value(1, "a", "b"), class = "pcgpu_error_argument")
 })
 
-test_that("\"auto\" goes by the number of variables alone, and others are refused", {
+test_that("\"auto\" depends only on the number of variables, and other values are refused", {
   expect_false(pcgpu:::wants_compact("auto", 20000))
   expect_true(pcgpu:::wants_compact("auto", 20001))
   expect_false(pcgpu:::wants_compact("pcAlgo", 1e6))
@@ -320,7 +320,7 @@ test_that("a graph of many edges, whose default weights are not listed, is the s
   }
 })
 
-test_that("where R itself cannot allocate a pcAlgo, the error names the compact result; others pass", {
+test_that("if R itself cannot allocate a pcAlgo, the error names the compact result; other errors pass", {
   make <- list(function() numeric(1e15), function() stop("cannot allocate vector of size 3.2 Gb"), function() {
     stop("memory exhausted (limit reached?)")
   })
@@ -339,12 +339,12 @@ test_that("where R itself cannot allocate a pcAlgo, the error names the compact 
     list(message = "cannot allocate vector of size 1 Gb", call = NULL)
   )
   expect_error(pcgpu:::with_room_for_pcalgo(stop(classed)), class = "own")
-  # Of a test that is an R function, wrapped as ever.
+  # The error of a test that is an R function is wrapped as always.
   failing <- function(x, y, S, suffStat) stop("no answer")
   expect_error(skeleton(suff(), failing, 0.05, p = 8), class = "pcgpu_error_test")
 })
 
-test_that("p-values and sets come back out of their bytes and bits", {
+test_that("p-values and sets are restored from their bytes and bits", {
   s <- suff(p = 12, n = 60, degree = 4, seed = 2)
   fit <- pc(s, gaussCItest, 0.2, p = 12, result = "compact")
   full <- pc(s, gaussCItest, 0.2, p = 12)

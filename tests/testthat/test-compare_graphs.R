@@ -19,7 +19,7 @@ test_that("counts are those that pcalg and causal-learn gave", {
   }
 })
 
-test_that("they are pcalg's, where it is installed", {
+test_that("counts are pcalg's, if it is installed", {
   skip_without_pcalg()
   for (seed in 1:8) {
     dags <- list(random_dag(12, 1 + seed %% 4, seed = seed), random_dag(12, 3, seed = 100 + seed))
@@ -39,7 +39,7 @@ test_that("they are pcalg's, where it is installed", {
   }
 })
 
-test_that("all sorts of graphs are taken, by name", {
+test_that("graphs of all kinds are accepted, by name", {
   dag <- random_dag(15, 3, seed = 2)
   x <- random_data(dag, 400, seed = 2, numCores = 1)
   estimate <- function(...) pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, ...)
@@ -85,7 +85,7 @@ test_that("an edge in conflict has two arrowheads and counts as undirected in th
   expect_equal(found$arrow_precision, c(0.5, NA, 0))
 })
 
-test_that("what is no graph, or one of other variables, is refused", {
+test_that("objects that are no graph, or have other variables, are refused", {
   bad <- function(argument, ...) {
     expect_identical(expect_error(compare_graphs(...), class = "pcgpu_error_argument")$argument, argument)
   }

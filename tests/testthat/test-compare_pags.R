@@ -41,7 +41,7 @@ test_that("adjacencies and marks are counted", {
   expect_identical(c(none$shd, none$adj_recall, none$adj_precision, none$marks_agree), c(3, 0, NA, NA))
 })
 
-test_that("graphs of all sorts are taken, with variables in any order, and counts are those of a plain loop", {
+test_that("graphs of all kinds are accepted, with variables in any order, and counts are those of a plain loop", {
   problem <- hidden_problem(7, 3, degree = 3, seed = 5)
   labels <- paste0("v", 1:7)
   true <- fci(NULL, problem$test, 0.5, labels = labels)

@@ -1,4 +1,4 @@
-# data of p variables in which each depends on the one before, and on one that all depend on where `load` is not 0.
+# Returns data of p variables in which each depends on the one before, and on one common variable if `load` is not 0.
 chained <- function(p, n = 60, load = 0) {
   x <- matrix(rnorm(n * p), n, p)
   for (j in 2:p) {
@@ -7,7 +7,7 @@ chained <- function(p, n = 60, load = 0) {
   x + load * rnorm(n)
 }
 
-# A result without the call, which names the device.
+# Returns a result without its call, which names the device.
 answer <- function(fit) {
   fit@call <- quote(pc())
   fit
@@ -32,7 +32,7 @@ test_that("memory is bytes or text", {
   expect_identical(bytes("1T"), 1e12)
 })
 
-test_that("what is no number of bytes is refused by name", {
+test_that("values that are no number of bytes are refused by name", {
   for (memory in list(0, -1, NA, "4 XB", "GB", "unified", c(1, 2), TRUE)) {
     e <- expect_error(cpu_device(memory), class = "pcgpu_error_argument")
     expect_identical(e$argument, "memory")
@@ -83,7 +83,7 @@ test_that("searches of data have one answer whatever the bound", {
   }
 })
 
-test_that("the conservative and the majority rule ask data", {
+test_that("the conservative and the majority rule test the data", {
   set.seed(2)
   x <- chained(25, 200)
   suff <- suff_gauss(x, keep = "data")
@@ -137,7 +137,7 @@ test_that("a bound that no row fits into is refused with numbers", {
   expect_true(needed > 640 && needed <= 8 * 40^2)
 })
 
-test_that("it changes nothing where correlations are given or not asked for", {
+test_that("the bound changes nothing if correlations are given or not needed", {
   set.seed(4)
   x <- chained(8)
   suff <- suff_gauss(x)
@@ -156,7 +156,7 @@ test_that("it changes nothing where correlations are given or not asked for", {
   )
 })
 
-test_that("correlations that are kept have to fit", {
+test_that("correlations that are kept must fit", {
   x <- matrix(rnorm(100), 20, 5)
   expect_identical(suff_gauss(x, device = cpu_device(memory = 200)), suff_gauss(x, device = "cpu"))
   e <- expect_error(suff_gauss(x, device = cpu_device(memory = 199)), "200 bytes", class = "pcgpu_error_argument")

@@ -5,7 +5,7 @@ cstar_data <- function(n = 80) {
   cbind(x, growth = x[, 3] - 0.08 * x[, 2] + rnorm(n))
 }
 
-# The lower bounds of each sample by pc() and causal_effects(), a row for each pair.
+# Computes the lower bounds of each sample by pc() and causal_effects(), with a row for each pair.
 bounds_by_hand <- function(found, x, y, data, scale) {
   vapply(
     seq_len(found$replicates),
@@ -62,7 +62,7 @@ test_that("lower bounds, shares, ranks and error bounds are those of each sample
   expect_identical(as.data.frame(found)$x[1], "g3")
 })
 
-test_that("the ranking depends on the seed alone, and data are taken as they come", {
+test_that("the ranking depends on the seed alone, and data of all forms are accepted", {
   data <- cstar_data()
   one <- cstar(data, 0.1, y = "growth", replicates = 12, seed = 4, numCores = 1)
   same <- c("pairs", "frequency", "q")
@@ -133,8 +133,11 @@ test_that("a summary counts the pairs that are stable", {
   data <- matrix(rnorm(400), 80, dimnames = list(NULL, letters[1:5]))
   data[, 2] <- data[, 1] + rnorm(80) / 10
   found <- cstar(data, 0.1, replicates = 20, seed = 4, q = c(1, 20))
-  told <- summary(found)
-  expect_identical(told$q, c(1, 20))
-  expect_identical(told$above_half, c(sum(found$frequency[, 1] > 0.5), sum(found$frequency[, 2] > 0.5)) + 0)
-  expect_true(all(told$above_half >= told$always & told$never + told$always <= 20) && told$always[2] >= 1)
+  summarised <- summary(found)
+  expect_identical(summarised$q, c(1, 20))
+  expect_identical(summarised$above_half, c(sum(found$frequency[, 1] > 0.5), sum(found$frequency[, 2] > 0.5)) + 0)
+  expect_true(
+    all(summarised$above_half >= summarised$always & summarised$never + summarised$always <= 20) &&
+      summarised$always[2] >= 1
+  )
 })

@@ -10,7 +10,7 @@ data_with_holes <- function(kind, share = 0.03, n = 400) {
   x
 }
 
-# As mice() would have it, by draws from the column.
+# Imputes as mice() would, by draws from the column.
 filled <- function(x) {
   set.seed(8)
   lapply(1:3, function(i) {
@@ -54,7 +54,7 @@ test_that("missing values are tested as on the CPU, of numbers, levels and both"
   }
 })
 
-test_that("what is known is kept to as on the CPU", {
+test_that("knowledge holds as on the CPU", {
   skip_without_gpu()
   x <- as.data.frame(random_data(random_dag(20, 3, seed = 1), 500, seed = 2))
   tiers <- rep(1:3, c(6, 7, 7))

@@ -5,7 +5,7 @@
 p <- 260L
 x <- simulate(p, 60, degree = 2)
 
-# The most bytes, of those tried, with which `run(bytes)` goes by blocks.
+# Returns the most bytes, of those tried, with which `run(bytes)` works by blocks.
 budget_for <- function(run, all) {
   for (bytes in all * 0.9^(1:20)) {
     fit <- run(bytes)
@@ -58,7 +58,7 @@ test_that("searches by blocks and within little memory give the CPU's answer", {
   }
 })
 
-test_that("run_details() says what was copied, and how a search by blocks was cut", {
+test_that("run_details() reports what was copied, and how a search by blocks was cut", {
   skip_without_gpu()
   s <- suff_gauss(x, device = "cpu")
   whole <- run_details(skeleton(s, gaussCItest, 0.05, p = p, device = "cuda"))
@@ -86,7 +86,7 @@ test_that("run_details() says what was copied, and how a search by blocks was cu
   expect_false(anyNA(blocks$times$seconds))
 })
 
-test_that("run_details() says what a part of the data at a time costs other tests", {
+test_that("run_details() reports the cost of parts of the data for other tests", {
   skip_without_gpu()
   codes <- simulate_codes(p = 40, n = 5000)
   search <- function(device) skeleton(codes, chi2CItest, 0.05, p = 40, device = device)
@@ -103,15 +103,15 @@ test_that("run_details() says what a part of the data at a time costs other test
   expect_identical(found$level, seq_along(found$level) - 1L)
   y <- factor(x[, 3] > 0)
   selected <- select_features(x, y, 5, device = "cuda")
-  told <- run_details(selected)
-  expect_identical(told$device, "cuda:0")
-  expect_identical(told$levels$level, 0L)
+  details <- run_details(selected)
+  expect_identical(details$device, "cuda:0")
+  expect_identical(details$levels$level, 0L)
   # A byte a code, of variables that are cut into few bins.
-  expect_gte(told$levels$bytes_to, length(x))
-  expect_output(print(told), "to the GPU")
+  expect_gte(details$levels$bytes_to, length(x))
+  expect_output(print(details), "to the GPU")
 })
 
-test_that("too little memory for blocks is refused with what they need", {
+test_that("too little memory for blocks is refused, with the memory that they need", {
   skip_without_gpu()
   for (s in list(suff_gauss(x, device = "cpu"), suff_gauss(x, keep = "data"))) {
     little <- function(memory) skeleton(s, gaussCItest, 0.05, p = p, device = cuda_device(memory = memory))
@@ -124,7 +124,7 @@ test_that("too little memory for blocks is refused with what they need", {
   }
 })
 
-test_that("a matrix that is symmetric but for rounding is refused by name, where the GPU does not hold it", {
+test_that("a matrix that is symmetric up to rounding is refused by name, if the GPU does not hold it", {
   skip_without_gpu()
   C <- stats::cor(x)
   C[70, 3] <- C[70, 3] * (1 + 4 * .Machine$double.eps)

@@ -8,7 +8,7 @@ expect_same_pag <- function(ours, theirs) {
   expect_equal(ours@pMax, theirs@pMax, tolerance = 1e-9)
 }
 
-test_that("fci(), rfci() and fciPlus() on a GPU say what the CPU says", {
+test_that("fci(), rfci() and fciPlus() give the CPU's answer on a GPU", {
   skip_without_gpu()
   s <- suff(p = 16, n = 1000, degree = 4, seed = 3)
   for (search in list(fci, rfci, fciPlus)) {
@@ -17,7 +17,7 @@ test_that("fci(), rfci() and fciPlus() on a GPU say what the CPU says", {
   }
 })
 
-test_that("a long phase goes to the GPU by itself, whatever searched the skeleton", {
+test_that("a long phase runs on the GPU by itself, whatever searched the skeleton", {
   skip_without_gpu()
   s <- suff(p = 16, n = 1000, degree = 4, seed = 3)
   on <- function(device) fci(s, gaussCItest, 0.1, p = 16, device = device)

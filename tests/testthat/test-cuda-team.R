@@ -63,7 +63,7 @@ test_that("several devices select the features that the CPU selects", {
   }
 })
 
-test_that("a GPU that there is not is an error, and a strategy of one GPU too", {
+test_that("a GPU that does not exist is an error, and so is a strategy of one GPU", {
   skip_without_gpu()
   s <- suff(p = 40)
   expect_error(

@@ -52,7 +52,7 @@ test_that("the conservative and the majority rule make their tests on the GPU", 
   }
 })
 
-test_that("equal columns and missing correlations go the CPU's way", {
+test_that("equal columns and missing correlations are treated as on the CPU", {
   skip_without_gpu()
   x <- simulate(30, 100)
   C <- cor(cbind(x, x[, 1:5], x[, 1] + x[, 2]))
@@ -152,7 +152,7 @@ test_that("too little memory is an error that names the bytes, and the next call
   )
 })
 
-test_that("a GPU that is not there is refused by its number, and the next call works", {
+test_that("a GPU that does not exist is refused by its number, and the next call works", {
   skip_without_gpu()
   e <- expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda:99"), "cuda:99", class = "pcgpu_error_argument")
   expect_identical(e$argument, "device")
@@ -207,7 +207,7 @@ test_that("two R processes use one GPU at once", {
   }
 })
 
-test_that("unloading gives the GPU back, and the package can be loaded again", {
+test_that("unloading frees the GPU, and the package can be loaded again", {
   skip_without_gpu()
   code <- c(
     "use <- function() {",

@@ -28,14 +28,14 @@ test_that("gpucsl's mapping has its numbers", {
   expect_identical(cuda_device(strategy = "gpucsl")$options, list(strategy = "gpucsl"))
 })
 
-test_that("it prints", {
+test_that("cuda_device() prints", {
   shown <- capture.output(print(cuda_device("cuda:1", strategy = "set", memory = 4e9)))
   expect_match(shown, "^pcgpu device: cuda:1", all = FALSE)
   expect_match(shown, "^ +strategy +set", all = FALSE)
   expect_match(shown, "^ +memory +4", all = FALSE)
 })
 
-test_that("what makes no sense is refused by name", {
+test_that("invalid arguments are refused by name", {
   refused <- function(argument, ...) {
     e <- expect_error(cuda_device(...), class = "pcgpu_error_argument")
     expect_identical(e$argument, argument)
@@ -75,7 +75,7 @@ test_that("what makes no sense is refused by name", {
   expect_error(cuda_device(memory = "device"), '"unified"', fixed = TRUE)
 })
 
-test_that("it is taken as `device`", {
+test_that("cuda_device() is accepted as `device`", {
   skip_with_gpu()
   expect_error(
     pc(suff(), gaussCItest, 0.05, p = 8, device = cuda_device(strategy = "edge")),

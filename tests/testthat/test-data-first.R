@@ -11,7 +11,7 @@ levels_of <- function() {
   data.frame(a = factor(a), b = ifelse(runif(500) < 0.8, a, "w"), c = runif(500) < 0.5)
 }
 
-test_that("data are tested by their columns, and a message says how", {
+test_that("data are tested by their columns, and a message names the test", {
   x <- numbers_of()
   wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), maj.rule = TRUE)
   for (data in list(x, as.matrix(x))) {
@@ -46,7 +46,7 @@ test_that("genes are in rows of Bioconductor's containers", {
   expect_identical_answer(suppressMessages(pc(se, alpha = 0.01)), suppressMessages(pc(x, alpha = 0.01)))
 })
 
-test_that("what has missing values, or too little, is refused with a way out", {
+test_that("data with missing values or too few columns are refused with a remedy", {
   bad <- function(x, message) {
     e <- expect_error(pc(x, alpha = 0.01), class = "pcgpu_error_argument")
     expect_identical(e$argument, "suffStat")
@@ -71,7 +71,7 @@ test_that("labels are those of the sufficient statistic, or numbers", {
   expect_identical(pc(kept, gaussCItest, 0.01)@graph, pc(s, gaussCItest, 0.01)@graph)
 })
 
-test_that("what is no data is refused, and columns without names of their own are numbered with a warning", {
+test_that("objects that are no data are refused, and columns without names are numbered with a warning", {
   for (bad in list("file.csv", 1:10, NULL, list(1, 2))) {
     expect_error(pc(bad, alpha = 0.05), "`suffStat`.*use a data frame or matrix", class = "pcgpu_error_argument")
   }
@@ -91,7 +91,7 @@ test_that("what is no data is refused, and columns without names of their own ar
   expect_error(disCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
 })
 
-test_that("errors about data speak of the data", {
+test_that("errors about data mention the data", {
   x <- data.frame(a = rnorm(30), b = 1)
   expect_error(
     suppressMessages(pc(x, alpha = 0.05)),
@@ -102,7 +102,7 @@ test_that("errors about data speak of the data", {
   expect_error(add_knowledge(), "`fit` is missing", class = "pcgpu_error_argument")
 })
 
-test_that("a level in the place of the test is told of", {
+test_that("a level in the place of the test gives an error with a hint", {
   error <- expect_error(pc(iris[1:4], 0.05), "`indepTest` is 0.05.*alpha = 0.05", class = "pcgpu_error_argument")
   expect_identical(error$argument, "indepTest")
   expect_error(skeleton(iris[1:4], 0.05), "alpha = 0.05", class = "pcgpu_error_argument")
@@ -121,7 +121,7 @@ test_that("genes are in rows of Bioconductor's containers", {
   read(SingleCellExperiment::SingleCellExperiment(list(logcounts = samples)))
 })
 
-test_that("columns that may be meant otherwise are told of", {
+test_that("columns with another possible meaning give a message", {
   set.seed(1)
   x <- data.frame(
     a = rnorm(50),
@@ -130,24 +130,24 @@ test_that("columns that may be meant otherwise are told of", {
     text = c("n/a", as.character(rnorm(49))),
     code = rep(0:1, 25)
   )
-  told <- character()
+  said <- character()
   withCallingHandlers(
     pc(x, alpha = 0.01),
     pcgpu_warning_levels = function(w) {
-      told <<- c(told, conditionMessage(w))
+      said <<- c(said, conditionMessage(w))
       tryInvokeRestart("muffleWarning")
     },
     pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning"),
     pcgpu_message_codes = function(m) {
-      told <<- c(told, conditionMessage(m))
+      said <<- c(said, conditionMessage(m))
       tryInvokeRestart("muffleMessage")
     },
     message = function(m) tryInvokeRestart("muffleMessage")
   )
-  expect_length(told, 3L)
-  expect_match(told, "whole numbers.*codes to factors", all = FALSE)
-  expect_match(told, "looks like numbers.*\"text\"", all = FALSE)
-  expect_match(told, "more levels than half of the rows in column \"day\"", all = FALSE)
+  expect_length(said, 3L)
+  expect_match(said, "whole numbers.*codes to factors", all = FALSE)
+  expect_match(said, "looks like numbers.*\"text\"", all = FALSE)
+  expect_match(said, "more levels than half of the rows in column \"day\"", all = FALSE)
   x$when <- as.Date("2024-01-01") + 0:49
   expect_message(
     suppressWarnings(pc(x[c("a", "b", "when")], alpha = 0.01)),
@@ -157,10 +157,10 @@ test_that("columns that may be meant otherwise are told of", {
   expect_silent(suppressMessages(pc(data.frame(a = factor(rep(1:20, 10)), b = rnorm(200)), alpha = 0.01)))
 })
 
-test_that("a constant column is told of, whatever the test", {
+test_that("a constant column gives a warning, whatever the test", {
   set.seed(1)
   x <- data.frame(a = rnorm(60), b = factor(rep(1:2, 30)), k = factor("k"), c = 1)
-  # A second one says what that did to the edges.
+  # A second warning reports the effect on the edges.
   of_constants <- function(call) suppressWarnings(suppressMessages(call), classes = "pcgpu_warning_no_answer")
   expect_warning(of_constants(pc(x, alpha = 0.01)), "columns \"k\", \"c\"", class = "pcgpu_warning_constant")
   x$a[1] <- NA
@@ -185,7 +185,7 @@ test_that("containers with missing values are tested on the rows that have all v
   expect_identical(edges(suppressMessages(pc(Biobase::ExpressionSet(samples), alpha = 0.01, na = "testwise"))), wanted)
 })
 
-test_that("of many variables data are kept in place of their correlations", {
+test_that("with many variables, data are kept instead of their correlations", {
   x <- random_data(random_dag(5100, 1, seed = 1), 40, seed = 1)
   # A GPU makes correlations of data with other last digits.
   found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact", device = "cpu"))
@@ -201,7 +201,7 @@ test_that("of many variables data are kept in place of their correlations", {
   expect_identical(found@edges, wanted@edges)
 })
 
-test_that("a list of columns is no data frame, which the error says", {
+test_that("a list of columns is no data frame, and the error says so", {
   columns <- list(a = 1:9 + 0, b = rev(1:9) + 0, d = rep(1:3, 3))
   for (call in list(
     quote(pc(columns, alpha = 0.05)),
@@ -235,7 +235,7 @@ test_that("columns whose names are empty or repeated are named by their numbers"
   expect_identical(fit@graph@nodes, c("1", "2", "3"))
 })
 
-test_that("\"|\" in the names of columns becomes \"_\", which is said, and names go on being matched", {
+test_that("\"|\" in the names of columns becomes \"_\" with a message, and names still match", {
   x <- as.data.frame(random_data(random_dag(3, 2, seed = 1), 200, seed = 1))
   names(x) <- c("A1BG|1", "A2M|2", "A2M_2")
   for (search in list(pc, skeleton, fci)) {

@@ -8,7 +8,7 @@ few_rows <- function(seed, p = 10, n = 60) {
 }
 by_data <- function(...) suppressMessages(pc(..., alpha = 0.1, numCores = 2))
 
-test_that("data alone are searched with the majority rule, and a test that is named with pcalg's", {
+test_that("data alone are searched with the majority rule, and with pcalg's rule if the test is named", {
   differ <- 0
   for (seed in 1:8) {
     x <- few_rows(seed)
@@ -49,7 +49,7 @@ test_that("data alone are searched with the majority rule, and a test that is na
   )
 })
 
-test_that("the rule is reported where nobody asked for it", {
+test_that("the rule is reported if the user did not choose it", {
   x <- few_rows(2)
   fit <- by_data(x)
   expect_identical(run_details(fit)$default_rule, "majority")
@@ -65,7 +65,7 @@ test_that("the rule is reported where nobody asked for it", {
   }
 })
 
-test_that("pcalg's rule decides where the majority rule would take too many tests", {
+test_that("pcalg's rule decides if the majority rule would take too many tests", {
   # 70 variables around one, of which two ends have a common neighbour: 2^70 sets.
   set.seed(1)
   hub <- rnorm(5000)
@@ -90,7 +90,7 @@ test_that("samples of data are searched as the data", {
   expect_identical(run(u2pd = "retry")$counts, run(gaussCItest, u2pd = "retry")$counts)
 })
 
-test_that("a question without an answer has no vote, where the rule that is asked for stops", {
+test_that("a question without an answer has no vote, while the rule that the user chose stops", {
   x <- as.data.frame(few_rows(4, n = 40))
   x$v1[1:34] <- NA
   x$v2[7:40] <- NA

@@ -2,7 +2,7 @@ chosen <- function(device, kind = "gauss", method = "stable", pays = TRUE) {
   pcgpu:::choose_device(pcgpu:::check_device(device), list(kind = kind), 100, method, pays)
 }
 
-# As Rust gets it.
+# Returns a test in the form that Rust receives.
 mixed_test <- function(n, holes = "testwise", levels = 3L) {
   list(kind = "mixed", n = n, sets = 1, holes = holes, columns = list(list(levels = 0L), list(levels = levels)))
 }
@@ -38,7 +38,7 @@ test_that("several devices are read", {
   }
 })
 
-test_that("who did what of a search is told", {
+test_that("run_details() reports the work of each machine", {
   team <- list(
     machine = c("cuda:0", "cuda:0", "cuda:1"),
     level = c(1, NA, 1),
@@ -79,7 +79,7 @@ test_that("who did what of a search is told", {
   expect_false(m$failed)
 })
 
-test_that("a CPU named along with GPUs is said to be idle in tests that GPUs run alone", {
+test_that("a message reports that a CPU named along with GPUs is idle in tests that GPUs run alone", {
   for (kind in c("gauss", "discrete")) {
     m <- expect_message(
       device <- chosen(c("cpu", "cuda:1"), kind),
@@ -101,7 +101,7 @@ test_that("GPUs that are too old are not chosen", {
   expect_length(pcgpu:::usable_gpus(gpus[0, , drop = FALSE]), 0)
 })
 
-test_that("several GPUs pay from a certain amount of work on", {
+test_that("several GPUs pay from a certain amount of work", {
   pays <- pcgpu:::gpus_pay
   expect_true(pays(list(kind = "gauss"), pcgpu:::auto_team_variables))
   expect_false(pays(list(kind = "gauss"), pcgpu:::auto_team_variables - 1))
@@ -119,7 +119,7 @@ test_that("the automatic choice is a GPU for many variables and a native test, a
   expect_identical(chosen("cpu")$kind, "cpu")
 })
 
-test_that("a GPU pays from a certain amount of work on", {
+test_that("a GPU pays from a certain amount of work", {
   pays <- pcgpu:::gpu_pays
   expect_true(pays(list(kind = "gauss"), pcgpu:::auto_variables))
   expect_false(pays(list(kind = "gauss"), pcgpu:::auto_variables - 1))
@@ -137,7 +137,7 @@ test_that("a GPU pays from a certain amount of work on", {
   expect_false(pays(list(kind = "function"), 1e5))
 })
 
-test_that("tiers keep from a GPU the tests whose kernels know none", {
+test_that("tiers exclude a GPU for tests whose kernels do not support tiers", {
   order <- function(kind, tiers) {
     pcgpu:::order_of_tests(list(kind = kind), list(method = "stable", knowledge = list(tiers = tiers)))
   }
@@ -150,7 +150,7 @@ test_that("tiers keep from a GPU the tests whose kernels know none", {
   }
 })
 
-test_that("a GPU that is named is taken, or refused where it cannot do the work", {
+test_that("a GPU that is named is used, or refused if it cannot do the work", {
   for (pays in c(TRUE, FALSE)) {
     device <- chosen("cuda:1", pays = pays)
     expect_identical(device$kind, "cuda")
@@ -170,7 +170,7 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })
 
-# A boundary whose GPU fails in some way.
+# Mocks a boundary whose GPU fails in some way.
 broken <- function(class, message = "it is broken: fix it") {
   asked <- character()
   list(
@@ -182,9 +182,9 @@ broken <- function(class, message = "it is broken: fix it") {
   )
 }
 
-forget <- function() assign("told", list(), envir = pcgpu:::session)
+forget <- function() assign("reported", list(), envir = pcgpu:::session)
 
-test_that("a GPU that fails is given up for the CPU, with one message a session", {
+test_that("a GPU that fails is replaced by the CPU, with one message per session", {
   forget()
   for (class in c(
     "device_old_driver",
@@ -208,7 +208,7 @@ test_that("a GPU that fails is given up for the CPU, with one message a session"
   forget()
 })
 
-test_that("a machine without a GPU is not worth a message", {
+test_that("a machine without a GPU gives no message", {
   for (class in c("device_no_driver", "device_no_device")) {
     rust <- broken(class)
     expect_silent(answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run))
@@ -216,7 +216,7 @@ test_that("a machine without a GPU is not worth a message", {
   }
 })
 
-test_that("a GPU that was named is not given up, and its error is classed", {
+test_that("a GPU that was named is not replaced, and its error is classed", {
   rust <- broken("device_out_of_memory")
   answer <- pcgpu:::on_device(chosen("cuda"), 2L, rust$run)
   expect_identical(rust$asked(), "cuda")
@@ -225,14 +225,14 @@ test_that("a GPU that was named is not given up, and its error is classed", {
   expect_s3_class(e, "pcgpu_error")
 })
 
-test_that("other failures are not the device's", {
+test_that("other failures are not attributed to the device", {
   rust <- broken("numeric")
   answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run)
   expect_identical(rust$asked(), "cuda")
   expect_error(pcgpu:::check_rust(answer), class = "pcgpu_error_numeric")
 })
 
-test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" an error that says what to do", {
+test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" gives an error with a remedy", {
   skip_with_gpu()
   p <- pcgpu:::auto_variables
   expect_silent(skel <- skeleton(list(C = diag(p), n = 100), gaussCItest, 0.05, p = p, numCores = 2))
@@ -253,7 +253,7 @@ test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" a
   expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
 })
 
-test_that("without a driver the error says so", {
+test_that("an error reports a missing driver", {
   skip_with_gpu()
   skip_if(nzchar(Sys.which("nvidia-smi")), "this machine has an NVIDIA driver")
   expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "driver", class = "pcgpu_error_device_no_driver")

@@ -59,7 +59,7 @@ test_that("single tests are pcalg's on every recorded case", {
   }
 })
 
-test_that("they are pcalg's, warning included", {
+test_that("values are pcalg's, warning included", {
   skip_without_pcalg()
   s <- simulate_codes(p = 6, n = 200)
   for (S in list(NULL, 3, c(4, 5), c(3, 4, 5))) {
@@ -78,7 +78,7 @@ test_that("they are pcalg's, warning included", {
   expect_false(is.null(ours))
 })
 
-test_that("too few observations give 1 and a warning that says so", {
+test_that("too few observations give 1 and a warning", {
   s <- simulate_codes(p = 5, n = 30, levels = 3)
   expect_warning(
     p <- disCItest(1, 2, 3, s),
@@ -100,7 +100,7 @@ test_that("logicals, doubles, data frames and counted levels are read alike", {
   expect_identical(binCItest(1, 2, 3, s), want)
 })
 
-test_that("a level that is declared and does not occur counts in the degrees of freedom", {
+test_that("a declared level that does not occur counts in the degrees of freedom", {
   s <- simulate_codes(p = 3, n = 2000, levels = 2)
   wide <- s
   wide$nlev <- c(4, 2, 3)

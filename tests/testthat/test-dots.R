@@ -1,4 +1,4 @@
-# Every S3 method that is registered, with its function: a data frame and a list.
+# Returns every S3 method that is registered, with its function: a data frame and a list.
 registered_methods <- function() {
   listed <- parseNamespaceFile("pcgpu", dirname(system.file(package = "pcgpu")))$S3methods
   listed <- data.frame(generic = sub(".*::", "", listed[, 1L]), class = listed[, 2L], stringsAsFactors = FALSE)
@@ -16,7 +16,7 @@ registered_methods <- function() {
   listed[vapply(listed$method, function(method) "..." %in% names(formals(method)), NA), ]
 }
 
-# An object of a class: names of arguments are looked at first, so that what is in it does not matter.
+# Makes an object of a class. Its content does not matter, because methods check names of arguments first.
 bare_object <- function(class) {
   switch(
     class,
@@ -69,7 +69,7 @@ test_that("no method has an argument that it does not know", {
   )
 })
 
-test_that("S4 methods have no `...` that nobody looks at", {
+test_that("S4 methods have no `...` that is not checked", {
   ns <- asNamespace("pcgpu")
   tables <- grep("^[.]__T__", ls(ns, all.names = TRUE), value = TRUE)
   expect_gt(length(tables), 1L)

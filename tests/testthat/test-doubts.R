@@ -1,4 +1,4 @@
-# Of 100 rows, k has another value in the first alone, which a and d lack.
+# Returns 100 rows in which k has another value in the first alone, which a and d lack.
 lonely <- function() {
   set.seed(1)
   a <- rnorm(100)
@@ -9,7 +9,7 @@ lonely <- function() {
   x
 }
 
-# The warnings of this class, in order.
+# Returns the warnings of this class, in order.
 warned <- function(code, class) {
   found <- list()
   withCallingHandlers(suppressMessages(code), pcgpu_warning = function(w) {
@@ -48,7 +48,7 @@ test_that("edges that tests without an answer remove or keep are counted", {
   expect_length(warned(pc(x, alpha = 0.01), "pcgpu_warning"), 0L)
 })
 
-test_that("levels and mixed data tell likewise", {
+test_that("levels and mixed data report the same", {
   x <- lonely()
   x$k <- factor(x$k)
   expect_identical(warned(pc(x, alpha = 0.01, na = "testwise"), "pcgpu_warning_too_few"), list())
@@ -57,7 +57,7 @@ test_that("levels and mixed data tell likewise", {
   expect_identical(said[[1L]]$count, 2)
 })
 
-test_that("an edge that is kept since a test given one variable has no answer is counted", {
+test_that("an edge is counted if it is kept because a test given one variable has no answer", {
   set.seed(2)
   a <- rnorm(200)
   b <- a + rnorm(200)
@@ -70,7 +70,7 @@ test_that("an edge that is kept since a test given one variable has no answer is
   expect_gte(said[[1L]]$count, 1)
 })
 
-test_that("tests of levels that ask for more rows are counted where there are numbers, too", {
+test_that("tests of levels that need more rows are counted if there are numbers, too", {
   set.seed(3)
   x <- data.frame(a = factor(sample(1:6, 100, TRUE)), b = factor(sample(1:6, 100, TRUE)), z = rnorm(100))
   said <- warned(pc(x, alpha = 0.01), "pcgpu_warning_too_few")
@@ -78,7 +78,7 @@ test_that("tests of levels that ask for more rows are counted where there are nu
   expect_match(conditionMessage(said[[1L]]), "n = 100 is too small .*10 rows per degree")
 })
 
-test_that("R functions and missing correlations tell, too", {
+test_that("R functions and missing correlations give warnings, too", {
   set.seed(4)
   x <- matrix(rnorm(400), 100)
   suff <- list(C = cor(x), n = 100)

@@ -1,4 +1,4 @@
-# A random graph with labels of 1 to 60 characters.
+# Returns a random graph with labels of 1 to 60 characters.
 random_graph <- function(seed) {
   set.seed(seed)
   n <- sample.int(60L, 1L)
@@ -16,7 +16,7 @@ random_graph <- function(seed) {
   m
 }
 
-# What is wrong with the places of the boxes, character(0) if nothing is. The device is open.
+# Returns the faults of the places of the boxes, character(0) if there are none. The device is open.
 misplaced <- function(m, cex, main) {
   listed <- pcgpu:::edges_of(m)
   pcgpu:::new_page(main)
@@ -77,7 +77,7 @@ test_that("large graphs and nodes without edges are placed as well", {
   }
 })
 
-test_that("one cex a node is kept, and the text of the legend and the title shrink with the page", {
+test_that("one cex per node is kept, and the text of the legend and the title shrink with the page", {
   grDevices::pdf(NULL, 7, 6)
   on.exit(grDevices::dev.off())
   m <- matrix(c(0, 1, 0, 0, 0, 1, 0, 1, 0), 3)
@@ -110,7 +110,7 @@ test_that("box_reach() is the distance to the edge of a box with rounded corners
   expect_equal(reach(atan2(to[2], to[1]), c(4, 2), 0.5), sqrt(sum(to^2)))
 })
 
-test_that("no polygon is drawn where no edge has a head", {
+test_that("no polygon is drawn if no edge has a head", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot.new()

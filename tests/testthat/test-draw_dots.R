@@ -1,6 +1,6 @@
 sparse <- function(n, seed = 1) random_dag(n, min(1.5, n - 1), seed = seed)
 
-# The device is open: the layout of the picture.
+# Returns the layout of the picture. The device is open.
 placed <- function(x, ..., labels = NULL, page = c(7, 6)) {
   wish <- utils::modifyList(
     list(around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress"),
@@ -13,7 +13,7 @@ placed <- function(x, ..., labels = NULL, page = c(7, 6)) {
   c(pcgpu:::place_on_page(asked$listed, wish = asked$wish), list(labels = asked$listed$labels))
 }
 
-# Character(0) where dots lie apart, above the legend, on the page, and labels too.
+# Returns character(0) if dots and labels are apart, above the legend and on the page, else the faults.
 wrong_of <- function(place) {
   if (!nrow(place$xy)) {
     return(character())
@@ -65,7 +65,7 @@ test_that("dots lie apart, on the page and above the legend, and so do labels, a
   }
 })
 
-test_that("boxes give way to dots where they have no room, and hubs are labelled", {
+test_that("boxes become dots if they lack room, and hubs are labelled", {
   expect_false(placed(sparse(11))$dots)
   expect_false(placed(sparse(300), labels = TRUE)$dots)
   large <- placed(sparse(1500))
@@ -85,7 +85,7 @@ test_that("boxes give way to dots where they have no room, and hubs are labelled
   )
 })
 
-test_that("nothing is drawn of an empty graph, one edge is, and nodes without an edge are", {
+test_that("an empty graph draws nothing, a single edge is drawn, and so are nodes without an edge", {
   expect_identical(wrong_of(placed(matrix(0, 0, 0), labels = "hubs")), character())
   expect_identical(wrong_of(placed(matrix(c(0, 0, 1, 0), 2), labels = "hubs")), character())
   alone <- placed(matrix(0, 500, 500))
@@ -129,7 +129,7 @@ test_that("places of the user's are kept, at one scale", {
   }
 })
 
-test_that("Rgraphviz says what it cannot do, and a page is not for a picture", {
+test_that("Rgraphviz reports what it cannot do, and a page is not for a picture", {
   m <- matrix(c(0, 0, 1, 0), 2)
   asked <- list(colour = 1:2, size = 1:2, layout = matrix(0, 2, 2))
   for (argument in names(asked)) {

@@ -122,7 +122,7 @@ test_that("edge_table() is edges(), and reads other graphs, too", {
   expect_error(edge_table(), "missing", class = "pcgpu_error_argument")
 })
 
-test_that("what has no edges says where its table is", {
+test_that("objects without edges name the function that returns their table", {
   for (class in c("pcgpu_cstar", "pcgpu_effects", "pcgpu_joint_effects", "pcgpu_markov", "pcgpu_selection")) {
     e <- expect_error(
       edges(structure(list(), class = class)),
@@ -141,7 +141,7 @@ test_that("what has no edges says where its table is", {
   }
 })
 
-test_that("adjacency matrices have edges, in whichever coding", {
+test_that("adjacency matrices have edges, in both codings", {
   m <- matrix(0, 3, 3, dimnames = list(c("a", "b", "d"), c("a", "b", "d")))
   m["a", "b"] <- m["b", "d"] <- m["d", "b"] <- 1
   expect_identical(as.list(edges(m)), list(from = c("a", "b"), to = c("b", "d"), kind = c("-->", "---")))

@@ -1,8 +1,9 @@
-# What vignettes, examples and inst/extdata/README.md say of the data that come with the package.
+# Returns the path of an example file. These tests check what vignettes, examples and inst/extdata/README.md say of the
+# data.
 extdata <- function(...) system.file("extdata", ..., package = "pcgpu", mustWork = TRUE)
 table_of <- function(file) as.matrix(utils::read.csv(extdata(file), row.names = 1, check.names = FALSE))
 
-test_that("the tumours are 438 genes and microRNAs of 79 patients, copy numbers of 197 genes of 77, and what is known of all", {
+test_that("the tumours are 438 genes and microRNAs of 79 patients, copy numbers of 197 genes of 77, and patient data", {
   expression <- table_of("acc-expression.csv.gz")
   copies <- table_of("acc-copies.csv.gz")
   patients <- utils::read.csv(extdata("acc-patients.csv"))

@@ -1,4 +1,4 @@
-test_that("results have pcalg's class where that is installed, ours of the same slots where not", {
+test_that("results have pcalg's class if it is installed, else ours with the same slots", {
   for (fit in pag_fits()) {
     expect_s4_class(fit, "fciAlgo")
     home <- if (requireNamespace("pcalg", quietly = TRUE)) "pcalg"
@@ -85,7 +85,7 @@ test_that("a summary of many variables fits on a screen", {
   expect_no_match(plus, "Tests:")
 })
 
-test_that("what is saved with or without pcalg is read with or without it", {
+test_that("objects saved with or without pcalg are read with or without it", {
   skip_without_pcalgs_class()
   home <- dirname(system.file(package = "pcalg"))
   without <- setdiff(.libPaths(), home)
@@ -268,7 +268,7 @@ test_that("files have the kinds", {
   unlink(graphml)
 })
 
-test_that("every function that takes a graph takes a PAG, or says what does", {
+test_that("every function that takes a graph takes a PAG, or names the function that does", {
   x <- simulate(8, 200)
   for (fit in pag_fits()) {
     refusals <- list(
@@ -294,7 +294,7 @@ test_that("every function that takes a graph takes a PAG, or says what does", {
   expect_error(orient(fit), "udag2pag", class = "pcgpu_error_argument")
 })
 
-test_that("print() of a PAG counts its edges by kind, whoever's method it is", {
+test_that("print() of a PAG counts its edges by kind, with pcalg's method and with ours", {
   set.seed(1)
   h <- rnorm(1000)
   x <- data.frame(u = rnorm(1000), v = rnorm(1000))
@@ -310,7 +310,7 @@ test_that("print() of a PAG counts its edges by kind, whoever's method it is", {
   }
 })
 
-test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
+test_that("plot() draws if Rgraphviz is missing, whichever package is attached first", {
   skip_without_pcalgs_class()
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   lines <- c(

@@ -1,5 +1,5 @@
-# With a test that knows the truth, a search finds no false mark and no false edge, except rfci(), which may keep too
-# many edges.
+# Expects that a search with a test that knows the truth finds no false mark and no false edge, except rfci(), which may
+# keep too many edges.
 expect_true_pag <- function(fit, problem, adjacent, info, all_edges = FALSE) {
   amat <- unname(fit@amat)
   expect_identical(false_marks(amat, problem), 0L, info = info)
@@ -45,7 +45,8 @@ test_that("marks and edges are those of the true DAG, with hidden variables and 
   expect_gt(marks, 300)
 })
 
-# What is known of a problem and true: tiers along the order of causes, three arrows that are not there, one that is.
+# Returns true knowledge of a problem: tiers along the order of causes, three arrows that are absent, one that is
+# present.
 known_of <- function(problem, adjacent) {
   ancestor <- problem$ancestor
   place <- order(order(colSums(ancestor)))
@@ -57,7 +58,7 @@ known_of <- function(problem, adjacent) {
   list(tiers = as.integer(cut(place, 3)), forbidden = some(none, 3), required = some(sure, 1))
 }
 
-test_that("what is known is in the graph, and leaves no false mark and takes none away", {
+test_that("knowledge is in the graph, adds no false mark and removes no true mark", {
   more <- 0
   for (seed in 1:10) {
     problem <- hidden_problem(5 + seed %% 2, 2 + seed %% 3, degree = 2 + seed %% 3, seed = seed)
@@ -124,13 +125,13 @@ test_that("names and numbers of variables are the same knowledge", {
   )
 })
 
-test_that("data that speak against what is known are told of, and what contradicts itself is refused", {
+test_that("data that contradict the knowledge give a message, and contradictory knowledge is refused", {
   set.seed(1)
   x <- matrix(rnorm(8000), 2000, dimnames = list(NULL, paste0("v", 1:4)))
   x[, 3] <- x[, 1] + x[, 2] + x[, 3]
   run <- function(...) fci(list(C = cor(x), n = 2000), gaussCItest, 0.01, labels = colnames(x), ...)
   expect_identical(run()@amat["v1", "v3"], 2)
-  told <- expect_message(
+  said <- expect_message(
     fit <- run(required = c(from = "v3", to = "v1")),
     "The data contradict what is known about the mark at \"v3\" on the edge to \"v1\"",
     class = "pcgpu_message_knowledge"

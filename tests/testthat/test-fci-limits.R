@@ -24,7 +24,7 @@ long_phase <- function(...) {
   )
 }
 
-# What a result should be where the phase ended after sets of `size`.
+# Expects the result of a phase that ended after sets of `size`.
 expect_phase_up_to <- function(fit, size, suffStat, test, alpha) {
   p <- nrow(fit@amat)
   skel <- skeleton(suffStat, test, alpha, p = p)
@@ -108,7 +108,7 @@ test_that("searches that come to their end leave no file", {
   }
 })
 
-test_that("a search that is killed in any phase goes on, and gives the same answer", {
+test_that("a search that is killed in any phase continues, and gives the same answer", {
   skip_on_os("windows")
   skip_on_cran()
   set.seed(20)
@@ -136,14 +136,14 @@ test_that("a search that is killed in any phase goes on, and gives the same answ
       again <- while_resumed(run())
       expect_identical(parts(again$value), wanted)
       expect_false(any(file.exists(file, paste0(file, ".pdsep"))))
-      resumed <- resumed + !is.null(again$told)
+      resumed <- resumed + !is.null(again$resumed_from)
     }
   }
   # The others had come to their end.
   expect_gte(resumed, 4)
 })
 
-test_that("the phase goes on from where it was", {
+test_that("the phase continues from where it was", {
   file <- no_file()
   on.exit(unlink(c(file, paste0(file, ".pdsep"))))
   count <- 0
@@ -171,13 +171,13 @@ test_that("the phase goes on from where it was", {
   }
   count <- 0
   again <- while_resumed(run())
-  expect_s3_class(again$told, "pcgpu_message_resumed")
+  expect_s3_class(again$resumed_from, "pcgpu_message_resumed")
   expect_lt(count, (all - skeletons) * 0.7)
   expect_identical(parts(again$value), wanted)
   expect_false(file.exists(paste0(file, ".pdsep")))
 })
 
-test_that("what the time ended goes on with the same call", {
+test_that("a search that the time limit ended continues with the same call", {
   file <- no_file()
   wanted <- parts(long_phase(m.max = 5))
   run <- function(...) long_phase(m.max = 5, checkpoint = file, ...)
@@ -195,7 +195,7 @@ test_that("what the time ended goes on with the same call", {
   expect_identical(list.files(dirname(file), basename(file)), character())
 })
 
-test_that("a skeleton that the time has ended goes on to its end, and through what follows", {
+test_that("a skeleton that the time limit ended continues to its end, and through the later phases", {
   on.exit(options(pcgpu_test_wait = NULL))
   test <- function(x, y, S, suffStat) {
     if (length(S) == 2) {
@@ -217,7 +217,7 @@ test_that("a skeleton that the time has ended goes on to its end, and through wh
     expect_match(conditionMessage(over$warned), "the search stopped in level")
     options(pcgpu_test_wait = 0)
     again <- while_resumed(run(checkpoint = file))
-    expect_s3_class(again$told, "pcgpu_message_resumed")
+    expect_s3_class(again$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(again$value), parts(run()))
     expect_identical(list.files(dirname(file), basename(file)), character())
   }

@@ -1,6 +1,6 @@
 # Compares with pcalg itself.
 
-# The slots of ours that differ from pcalg's.
+# Returns the slots of ours that differ from pcalg's.
 differing_slots <- function(ours, theirs) {
   bare <- function(sets) lapply(sets, function(set) if (is.list(set)) lapply(set, bare_set) else bare_set(set))
   bare_set <- function(set) if (!is.null(set)) as.integer(set)
@@ -79,12 +79,12 @@ test_that("random problems have pcalg's answers, in every slot", {
   expect_gt(compared, 15)
 })
 
-# pcalg's lines, except those that its searches for paths print.
+# Returns pcalg's lines, except those that its searches for paths print.
 lines_of_call <- function(code) {
   Filter(function(line) !startsWith(line, "    minUncov"), utils::capture.output(invisible(code)))
 }
 
-test_that("verbose prints pcalg's lines, but those of searches for paths", {
+test_that("verbose prints pcalg's lines, except those of searches for paths", {
   skip_without_pcalg()
   for (seed in 1:2) {
     s <- suff(p = 9, n = 80, degree = 3, seed = seed)
@@ -197,7 +197,7 @@ test_that("pcalg's functions take our results", {
   expect_gt(compared, 30)
 })
 
-test_that("use_in_pcalg() puts them in pcalg's place, where its dag2pag() calls udag2pag()", {
+test_that("use_in_pcalg() replaces pcalg's functions, also when its dag2pag() calls udag2pag()", {
   skip_without_pcalg()
   on.exit(use_in_pcalg(FALSE))
   set.seed(44)

@@ -9,7 +9,7 @@ expect_argument_error <- function(code, argument, says = NULL) {
   if (!is.null(says)) expect_match(conditionMessage(e), says, fixed = TRUE)
 }
 
-test_that("wrong arguments are named, with pcalg's sentence where it has one", {
+test_that("wrong arguments are named, with pcalg's sentence if it has one", {
   run <- function(...) fci(s, gaussCItest, 0.05, p = 8, ...)
   expect_argument_error(run(type = "slow"), "type")
   expect_argument_error(run(type = "anytime"), "m.max", "To use the Anytime FCI you must specify a finite 'm.max'.")
@@ -196,19 +196,19 @@ test_that("the call is in the result, with details of the search", {
   expect_null(run_details(rfci(s, gaussCItest, 0.2, p = 8))$phase)
 })
 
-test_that("the possible-d-sep phase says how many tests it may hold, where these are many", {
+test_that("the possible-d-sep phase reports the possible number of its tests, if there are many", {
   large <- suff(p = 30, n = 500, degree = 4, seed = 3)
-  told <- NULL
+  said <- NULL
   search <- function(seconds) {
     withCallingHandlers(fci(large, gaussCItest, 0.1, p = 30, time_limit = seconds), pcgpu_message_pdsep = function(m) {
-      told <<- m
+      said <<- m
       tryInvokeRestart("muffleMessage")
     })
   }
-  fit <- until_time_is_over(search, function(fit) !is.null(told))$fit
-  expect_match(conditionMessage(told), "may need up to [0-9,.e+]+ tests for [0-9]+ edges")
-  expect_gt(told$tests, 1e7)
-  expect_gte(told$edges, sum(fit@amat > 0) / 2)
+  fit <- until_time_is_over(search, function(fit) !is.null(said))$fit
+  expect_match(conditionMessage(said), "may need up to [0-9,.e+]+ tests for [0-9]+ edges")
+  expect_gt(said$tests, 1e7)
+  expect_gte(said$edges, sum(fit@amat > 0) / 2)
   expect_no_message(fci(large, gaussCItest, 0.1, p = 30, m.max = 1), class = "pcgpu_message_pdsep")
 })
 
@@ -257,7 +257,7 @@ test_that("R4 orients the edges of its triangle, whatever pcalg's path leaves ou
   }
 })
 
-test_that("what jci and contextVars say alone, and against knowledge, is told of", {
+test_that("jci and contextVars, alone and against knowledge, give messages", {
   set.seed(1)
   x <- data.frame(a = rnorm(500), b = rnorm(500))
   x$c <- x$a + x$b + rnorm(500)
@@ -285,7 +285,7 @@ test_that("what jci and contextVars say alone, and against knowledge, is told of
   expect_no_message(run(jci = "12", contextVars = "a"), class = "pcgpu_message_knowledge")
 })
 
-test_that("the number of tests of a slow test's phase is told of, and one beyond doubles is finite in words", {
+test_that("the number of tests of a slow test's phase is reported, and one beyond doubles is finite in words", {
   s <- suff(p = 14, n = 500, degree = 4, seed = 3)
   expect_message(
     fci(s, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.1, p = 14, m.max = 3),

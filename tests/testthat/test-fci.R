@@ -1,5 +1,5 @@
-# Recorded calls of these kinds, of all three functions; how many were compared. The core's tests (fci_golden.rs) make
-# all of them; here it is every third, and those that end in an error.
+# Compares recorded calls of these kinds, of all three functions, and returns how many were compared. The core's tests
+# (fci_golden.rs) make all of them; here it is every third, and those that end in an error.
 expect_recorded_calls <- function(kinds, ...) {
   compared <- 0
   turn <- 0

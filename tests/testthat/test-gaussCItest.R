@@ -1,4 +1,4 @@
-# The definition, by a general inverse.
+# Computes the definition, by a general inverse.
 by_definition <- function(x, y, S, C, n) {
   P <- solve(C[c(x, y, S), c(x, y, S)])
   r <- -P[1, 2] / sqrt(P[1, 1] * P[2, 2])
@@ -26,7 +26,7 @@ test_that("small p-values follow pnorm() down to 1e-300", {
   }
 })
 
-test_that("where there is nothing to test the p-value is 1", {
+test_that("the p-value is 1 if there is nothing to test", {
   s <- suff(p = 5, n = 50)
   expect_identical(gaussCItest(1, 2, 3:5, list(C = s$C, n = 6)), 1)
   C <- s$C
@@ -40,7 +40,7 @@ test_that("a correlation of 1 is cut, not infinite", {
   expect_equal(gaussCItest(1, 2, NULL, s), want, tolerance = 1e-7)
 })
 
-test_that("variables go by number or by name, and must be there", {
+test_that("variables are given by number or by name, and must exist", {
   s <- suff()
   expect_identical(gaussCItest("v1", "v2", "v3", s), gaussCItest(1, 2, 3, s))
   expect_error(gaussCItest(1, 99, NULL, s), class = "pcgpu_error_argument")
@@ -50,7 +50,7 @@ test_that("variables go by number or by name, and must be there", {
   expect_error(gaussCItest(1, 2, NULL, list(C = s$C)), "n", class = "pcgpu_error_argument")
 })
 
-test_that("it is pcalg's", {
+test_that("values are pcalg's", {
   skip_without_pcalg()
   s <- suff(p = 9, n = 40, degree = 4)
   for (S in list(NULL, 3, c(4, 7), c(3, 5, 8), 3:9)) {

@@ -87,7 +87,7 @@ test_that("missing values, infinite ones and constants are treated as by suff_ga
   expect_error(suff_gauss(following(x[, 1, drop = FALSE], 9)), "two columns", class = "pcgpu_error_argument")
 })
 
-test_that("blocks that do not fit together, and what moments cannot do, are refused by name", {
+test_that("blocks that do not match, and operations that moments lack, are refused by name", {
   x <- simulate(4, 60)
   blocks <- list(x[1:30, ], x[31:60, 1:3])
   at <- 0

@@ -1,4 +1,4 @@
-# Graphs must be identical() to what as(<matrix>, "graphNEL") makes.
+# Returns a random matrix. Graphs must be identical() to what as(<matrix>, "graphNEL") makes.
 random_matrix <- function(p, directed) {
   m <- matrix(stats::runif(p * p) < 0.3, p, p)
   diag(m) <- FALSE
@@ -42,7 +42,7 @@ test_that("a graph without edges is identical to new(\"graphNEL\")", {
   expect_identical(pcgpu:::graph_from_edges(c("a", "b", "c"), none), new("graphNEL", nodes = c("a", "b", "c")))
 })
 
-test_that("lists come back out of a graph", {
+test_that("lists are restored from a graph", {
   set.seed(3)
   m <- random_matrix(12, TRUE) + 0
   m[m == 1 & t(m) == 1] <- 2
@@ -64,7 +64,7 @@ test_that("pairs are counted once, by their kind", {
   )
 })
 
-test_that("a graph of 50,000 nodes has its edges where they belong", {
+test_that("a graph of 50,000 nodes has its edges in the right places", {
   p <- 50000
   edges <- lapply(seq_len(p), function(i) setdiff(c(i - 1L, i + 1L), c(0L, p + 1L)))
   g <- pcgpu:::graph_from_edges(as.character(seq_len(p)), edges)

@@ -51,7 +51,7 @@ test_that("a time limit is R's own error, and the next call works", {
   expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
 })
 
-test_that("a late stop counts by processor time on a busy machine, and by the clock where nothing runs", {
+test_that("a late stop counts by processor time on a busy machine, and by the clock if nothing runs", {
   expect_identical(seconds_of_work(0.3, 0.6), 0.3)
   # The process got a fifth of the time.
   expect_identical(seconds_of_work(2, 0.4), 0.2)

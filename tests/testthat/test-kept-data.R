@@ -1,6 +1,6 @@
 kept <- function(x, ...) suff_gauss(x, keep = "data", ...)
 
-# Whether C has been made.
+# Returns whether C has been made.
 has_made <- function(s) !is.null(s$made$C)
 
 test_that("C and n are those of suff_gauss(), names and all, and C is made once", {
@@ -30,7 +30,7 @@ test_that("C and n are those of suff_gauss(), names and all, and C is made once"
   }
 })
 
-test_that("rows with missing values are left out, and what no data can stand for is refused", {
+test_that("rows with missing values are left out, and data that cannot be kept are refused", {
   x <- simulate(4, 60)
   x[1:5, 2] <- NA
   s <- kept(x, use = "complete.obs")
@@ -104,7 +104,7 @@ test_that("searches are those of the correlations, by every method and rule, and
   expect_error(skeleton(two, gaussCItest, 0.05, p = 2, method = "stable.fast"), class = "pcgpu_error_numeric")
 })
 
-test_that("single tests, p-values of level 0 and conversions take it", {
+test_that("single tests, p-values of level 0 and conversions accept kept data", {
   x <- simulate(9, 200)
   s <- kept(x)
   whole <- suff_gauss(x, device = "cpu")
@@ -125,13 +125,13 @@ test_that("single tests, p-values of level 0 and conversions take it", {
   )
   expect_identical(gaussCItest(1, 2, 3:4, s), gaussCItest(1, 2, 3:4, whole))
   expect_identical(gaussCItest("v1", "v2", NULL, s), gaussCItest("v1", "v2", NULL, whole))
-  # A function of R meets a list as any other.
+  # A function of R gets a list, as always.
   by_hand <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_identical(skeleton(s, by_hand, 0.01, p = 9)@pMax, skeleton(whole, by_hand, 0.01, p = 9)@pMax)
   expect_true(has_made(s))
 })
 
-test_that("pcalg's functions take it", {
+test_that("pcalg's functions accept kept data", {
   skip_without_pcalg()
   x <- simulate(6, 200)
   s <- kept(x)
@@ -167,7 +167,7 @@ test_that("names are found, and compared with labels", {
   expect_false(has_made(s))
 })
 
-test_that("it is printed, saved and read, and only n can be changed", {
+test_that("kept data are printed, saved and read, and only n can be changed", {
   x <- simulate(4, 50)
   s <- kept(x)
   expect_output(print(s), "50 observations of 4 variables, centred (1.6 kB)", fixed = TRUE)
@@ -203,7 +203,7 @@ test_that("it is printed, saved and read, and only n can be changed", {
   expect_output(utils::str(s), "data")
 })
 
-test_that("what is no data any more is an error, and not a crash", {
+test_that("damaged data are an error, and not a crash", {
   s <- unclass(kept(simulate(4, 50)))
   for (data in list(
     NULL,
@@ -232,7 +232,7 @@ test_that("what is no data any more is an error, and not a crash", {
   expect_equal(sum(amat(skeleton(s, gaussCItest, 0.05, p = 4))), 0)
 })
 
-test_that("a bar is shown while correlations take long, and not else", {
+test_that("a bar is shown only while correlations take long", {
   # What Rust reports: level, share.
   reported <- function(x, rows, method) {
     seen <- list()

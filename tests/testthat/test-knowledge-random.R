@@ -1,7 +1,7 @@
 # Random graphs with random knowledge, right and wrong, against a plain reference: all DAGs of the equivalence class, of
 # which those that agree with what is known are kept.
 
-# Those with the edges and v-structures of `dag` ([i, j] = 1: i -> j), as matrices.
+# Returns the DAGs with the edges and v-structures of `dag` ([i, j] = 1: i -> j), as matrices.
 members <- function(dag) {
   edges <- which(dag + t(dag) > 0 & upper.tri(dag), arr.ind = TRUE)
   if (!nrow(edges)) {
@@ -46,7 +46,7 @@ agrees <- function(dag, known) {
   all(has(known$required)) && !any(has(known$forbidden)) && !any(dag == 1 & late)
 }
 
-# An edge of them all, directed where all agree.
+# Returns the union of their edges, directed if all agree.
 union_of <- function(dags) 1 * (Reduce(`+`, dags) > 0)
 
 random_case <- function(p) {
@@ -56,7 +56,7 @@ random_case <- function(p) {
   dag
 }
 
-# Arrows and tiers that are true of the DAG, or any.
+# Draws arrows and tiers that are true of the DAG, or any.
 random_knowledge <- function(dag, right) {
   p <- nrow(dag)
   arrows <- function(is_choice, most) {

@@ -74,7 +74,7 @@ test_that("every function that takes arrows reads them by name", {
   )
 })
 
-test_that("rows of edges() can be given back, where they have a direction", {
+test_that("rows of edges() can be given back, if they have a direction", {
   fit <- searched(required = c("dose", "effect"))
   table <- edges(fit)
   expect_identical(arrows(searched(required = table)), arrows(fit))
@@ -100,7 +100,7 @@ test_that("rows of edges() can be given back, where they have a direction", {
   expect_identical(ends(data.frame(from = "dose", to = "other", kind = "expert")), "dose other")
 })
 
-test_that("an adjacency matrix is read as its attribute type says", {
+test_that("the attribute type decides how an adjacency matrix is read", {
   set.seed(2)
   a <- rnorm(800)
   b <- rnorm(800)
@@ -132,7 +132,7 @@ test_that("an adjacency matrix is read as its attribute type says", {
   refused(cbind(from = 0:1, to = 1:0), "two columns", c("x", "y"))
 })
 
-test_that("what may mean the reverse, or is no table, is refused", {
+test_that("tables that may mean the reverse, and objects that are no table, are refused", {
   refused(data.frame(effect = "effect", from = "dose"), "has columns named \"effect\", \"from\"")
   refused(data.frame(to = "effect", x = "dose"), "has columns named \"to\", \"x\"")
   refused(data.frame(a = "effect", b = "dose", c = 1), "two columns")
@@ -194,7 +194,7 @@ test_that("a number for each variable means the same in every form", {
   expect_identical(add_knowledge(complete, tiers = as.list(named)), add_knowledge(complete, tiers = named))
 })
 
-test_that("tiers that cannot be told apart are refused", {
+test_that("tiers that cannot be distinguished are refused", {
   no <- function(given, message) {
     e <- expect_error(tiers_of(given), class = "pcgpu_error_argument")
     expect_identical(e$argument, "tiers")

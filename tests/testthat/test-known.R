@@ -48,11 +48,11 @@ expect_known <- function(makers) {
   }
 }
 
-test_that("data behind references are known by their values", {
+test_that("data behind references are compared by their values", {
   expect_known(makers)
 })
 
-test_that("slots, reference classes and R6 objects are known by their values", {
+test_that("slots, reference classes and R6 objects are compared by their values", {
   here <- environment()
   methods::setClass("pcgpuTestSlots", representation(a = "environment", b = "numeric"), where = here)
   methods::setClass("pcgpuTestNumbers", representation(a = "environment"), contains = "numeric", where = here)
@@ -89,7 +89,7 @@ test_that("slots, reference classes and R6 objects are known by their values", {
   expect_known(list(private = function(v) counted$new(v), method = function(v) counted$new(v)$get))
 })
 
-test_that("what does not belong to a value is not compared", {
+test_that("parts that do not belong to a value are not compared", {
   makes_counter <- function(v) {
     count <- v
     function(x) {
@@ -125,7 +125,7 @@ test_that("what does not belong to a value is not compared", {
   expect_known(list(table = function(v) data.table::data.table(a = v)))
 })
 
-test_that("what R cannot read is refused by name, before the search", {
+test_that("data that R cannot read are refused by name, before the search", {
   pointer <- methods::new("externalptr")
   deep <- NULL
   for (i in 1:20000) {
@@ -165,7 +165,7 @@ test_that("what R cannot read is refused by name, before the search", {
   expect_s4_class(skeleton(wrong[[1]], test, 0.2, p = 4), "pcAlgo")
 })
 
-test_that("a search of some data does not go on with others", {
+test_that("a search of some data does not continue with others", {
   on.exit(options(pcgpu_test_limit = NULL))
   left <- 0
   test <- function(x, y, S, suffStat) {
@@ -197,7 +197,7 @@ test_that("a search of some data does not go on with others", {
     )
     expect_identical(e$reason, "arguments")
     found <- while_resumed(search(of(1), test, 0.2, p = 9, checkpoint = file))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
     expect_identical(parts(found$value), parts(search(of(1), test, 0.2, p = 9)))
     options(pcgpu_test_set = 3L)
     expect_error(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file), class = "pcgpu_error_test")
@@ -208,6 +208,6 @@ test_that("a search of some data does not go on with others", {
       class = "pcgpu_error_checkpoint"
     )
     found <- while_resumed(search(NULL, holding(small(seed = 1)), 0.2, p = 9, checkpoint = file))
-    expect_s3_class(found$told, "pcgpu_message_resumed")
+    expect_s3_class(found$resumed_from, "pcgpu_message_resumed")
   }
 })

@@ -7,7 +7,7 @@ edges_of_random <- function(p, share) {
 
 boxes <- function(p) cbind(rep_len(c(2, 3, 5), p), rep(1, p))
 
-test_that("no two boxes overlap, and none lies below zero", {
+test_that("no two boxes overlap, and none is below zero", {
   for (p in c(1, 2, 3, 7, 20, 60, 300)) {
     for (share in c(0, 0.05, 0.2)) {
       size <- boxes(p)
@@ -47,7 +47,7 @@ test_that("components are found", {
   expect_identical(pcgpu:::components(0L, list(from = integer(), to = integer())), integer())
 })
 
-test_that("boxes on one spot are taken apart", {
+test_that("boxes on one spot are moved apart", {
   for (n in c(2, 10, 100)) {
     size <- boxes(n)
     xy <- pcgpu:::push_apart(matrix(0, n, 2), size)
@@ -55,7 +55,7 @@ test_that("boxes on one spot are taken apart", {
   }
 })
 
-test_that("near_pairs() finds the pairs that comparing all with all finds", {
+test_that("near_pairs() finds the pairs that a comparison of all finds", {
   set.seed(1)
   xy <- matrix(stats::runif(200, 0, 20), 100)
   size <- cbind(stats::runif(100, 0.5, 3), stats::runif(100, 0.5, 1.5))
@@ -76,13 +76,13 @@ test_that("the steps between nodes are counted", {
   expect_equal(pcgpu:::steps_from(near, c(1, 3)), cbind(c(0, 1, 2, 3, 2, 1), c(2, 1, 0, 1, 2, 3)))
 })
 
-# How far distances on paper are from distances in the graph, at the best scale.
+# Measures how far distances on paper are from distances in the graph, at the best scale.
 stress <- function(xy, steps) {
   ratio <- (as.matrix(stats::dist(xy)) / steps)[upper.tri(steps)]
   mean((1 - ratio * sum(ratio) / sum(ratio^2))^2)
 }
 
-test_that("in a large component few distances stand for all", {
+test_that("in a large component few distances represent all", {
   trees <- list(
     binary = data.frame(from = 2:400 %/% 2, to = 2:400),
     chain = data.frame(from = 1:399, to = 2:400),
@@ -97,7 +97,7 @@ test_that("in a large component few distances stand for all", {
   }
 })
 
-test_that("components stand side by side and nodes without an edge below, with none over another", {
+test_that("components stand side by side and nodes without an edge below, and none covers another", {
   size <- boxes(40)
   edges <- data.frame(from = c(1:9, 11, 13, 15), to = c(2:10, 12, 14, 16), kind = "directed")
   for (aspect in c(0.2, 1, 5)) {

@@ -14,7 +14,7 @@ search <- function(..., of = skeleton, stat = s) {
   suppressWarnings(of(stat, gaussCItest, 0.01, p = p, device = "cpu", ...))
 }
 
-# Lists and matrices that R made itself.
+# Returns the slots as lists and matrices that R made itself.
 whole <- function(fit) list(pMax = fit@pMax + 0, sepset = lapply(fit@sepset, function(row) row[seq_along(row)]))
 
 test_that("cells, rows and whole slots are those that level 0 and a compact result give", {
@@ -81,7 +81,7 @@ test_that("changes, copies, files and other processes have their own cells", {
   )
 })
 
-test_that("R's functions take the slots", {
+test_that("R's functions accept the slots", {
   fit <- search()
   of <- whole(fit)
   sets <- search()@sepset
@@ -104,7 +104,7 @@ test_that("R's functions take the slots", {
   expect_true(methods::validObject(search()))
 })
 
-test_that("cells hold when R collects at every allocation", {
+test_that("cells stay valid when R collects at every allocation", {
   fit <- search()
   of <- whole(search())
   gctorture(TRUE)

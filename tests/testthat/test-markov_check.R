@@ -1,6 +1,6 @@
 check <- function(...) markov_check(..., numCores = 2)
 
-test_that("what is asked is what the graph implies", {
+test_that("the questions are those that the graph implies", {
   for (seed in 1:4) {
     dag <- random_dag(12, 3, seed = seed)
     m <- as.matrix(dag)
@@ -56,7 +56,7 @@ test_that("the true graph passes, and a graph without some of its edges does not
   expect_lt(check(more, x, gaussCItest, seed = 1)$summary$below[2], 0.5)
   some <- check(dag, x, gaussCItest, tests = 50, seed = 1)
   expect_identical(some$summary$tests, c(50L, 50L))
-  expect_output(print(some), "on 10 random samples of 50 % of the rows")
+  expect_output(print(some), "On 10 random samples of 50 % of the rows")
   file <- tempfile(fileext = ".pdf")
   on.exit(unlink(file))
   grDevices::pdf(file)
@@ -81,7 +81,7 @@ test_that("tests of levels, of R, and named by the data run, too", {
   expect_equal(in_r$summary, named$summary)
 })
 
-test_that("graphs without a DAG are told of, and arguments are checked", {
+test_that("graphs without a DAG give a message, and arguments are checked", {
   square <- matrix(0, 4, 4)
   square[cbind(c(1, 2, 3, 4, 2, 3, 4, 1), c(2, 3, 4, 1, 1, 2, 3, 4))] <- 1
   x <- matrix(rnorm(200), 50)
@@ -115,7 +115,7 @@ test_that("Anderson and Darling's distribution has its known points", {
   expect_gt(stats::ks.test(p, "punif")$p.value, 1e-3)
 })
 
-test_that("completed data sets are sent on to the argument that takes them", {
+test_that("completed data sets are passed to the argument that takes them", {
   sets <- list(iris[1:4], iris[1:4])
   fit <- suppressMessages(pc(iris[1:4], alpha = 0.01))
   expect_error(markov_check(fit, sets), "`data`.*as `suffStat`", class = "pcgpu_error_argument")
@@ -193,7 +193,7 @@ test_that("arrows on cycles count as undirected", {
   expect_true(any(asked$given == "d" & asked$implied == "independence" & (asked$x == "e" | asked$y == "e")))
 })
 
-test_that("what a sample of rows is too small for is told of the data", {
+test_that("a sample that is too small gives an error about the data", {
   dag <- random_dag(5, 2, seed = 1)
   x <- random_data(dag, 60, seed = 1)
   error <- expect_error(
@@ -207,7 +207,7 @@ test_that("what a sample of rows is too small for is told of the data", {
   }
 })
 
-test_that("columns that are constant in a sample have no answer there, and that is said", {
+test_that("columns that are constant in a sample have no answer there, with a message", {
   set.seed(28)
   n <- 200
   x <- data.frame(a = rnorm(n))
@@ -215,7 +215,7 @@ test_that("columns that are constant in a sample have no answer there, and that 
   x$rare <- replace(numeric(n), 1:3, 1)
   graph <- matrix(0, 3, 3, dimnames = list(names(x), names(x)))
   graph["a", "b"] <- graph["a", "rare"] <- 1
-  count <- function(told) sum(vapply(told, inherits, NA, "pcgpu_message_constant"))
+  count <- function(said) sum(vapply(said, inherits, NA, "pcgpu_message_constant"))
   for (kind in list(
     list(x, NULL),
     list(x, gaussCItest),
@@ -224,15 +224,15 @@ test_that("columns that are constant in a sample have no answer there, and that 
     list(x, gaussCItwd),
     list(data.frame(lapply(x, function(column) factor(column > 0))), disCItest)
   )) {
-    told <- list()
+    said <- list()
     withCallingHandlers(
       expect_no_warning(found <- markov_check(graph, kind[[1]], kind[[2]], seed = 1, resamples = 20)),
       message = function(m) {
-        told <<- c(told, list(m))
+        said <<- c(said, list(m))
         invokeRestart("muffleMessage")
       }
     )
-    expect_identical(count(told), 1L)
+    expect_identical(count(said), 1L)
     lost <- found$constants
     rows <- vapply(
       1:20,
@@ -266,7 +266,7 @@ test_that("columns that are constant in a sample have no answer there, and that 
   }
 })
 
-test_that("a constant among those that are conditioned on takes a degree of freedom, and tells nothing", {
+test_that("a constant conditioning variable takes a degree of freedom, and changes nothing else", {
   set.seed(1)
   x <- matrix(rnorm(240), 60, dimnames = list(NULL, c("a", "b", "d", "e")))
   suff <- suff_with_constants(replace(x, 121:180, 7), 3L)
@@ -286,7 +286,7 @@ test_that("a constant among those that are conditioned on takes a degree of free
   expect_identical(unname(suff_with_constants(replace(x[, 1:3], 61:180, 0), 2:3)$C), diag(3))
 })
 
-test_that("missing values are what the search took them for, or an error that says what works", {
+test_that("missing values are treated as in the search, or an error names what works", {
   x <- random_data(random_dag(4, 2, seed = 1), 200, seed = 1)
   graph <- random_dag(4, 2, seed = 1)
   holes <- replace(x, c(5, 250), NA)

@@ -1,9 +1,9 @@
-# What a fresh session prints, with pcgpu and other packages attached in this order.
+# Returns the output of a fresh session that attaches pcgpu and other packages in this order.
 attaching <- function(code) {
   in_new_session(c("options(width = 200)", code), .libPaths())
 }
 
-test_that("whoever attaches igraph after pcgpu is told once that edges() is igraph's", {
+test_that("attaching igraph after pcgpu gives one message about edges()", {
   skip_if_not_installed("igraph")
   said <- attaching(c("library(pcgpu)", "library(igraph)", "detach('package:igraph')", "library(igraph)"))
   expect_identical(sum(said == "igraph now masks edges() of pcgpu: edge_table() returns the table of edges."), 1L)
@@ -17,7 +17,7 @@ test_that("whoever attaches igraph after pcgpu is told once that edges() is igra
   expect_identical(behind, character())
 })
 
-test_that("pcgpu says what it masks as it is attached after igraph", {
+test_that("pcgpu reports what it masks when it is attached after igraph", {
   skip_if_not_installed("igraph")
   said <- attaching(c("library(igraph)", "library(pcgpu)"))
   expect_identical(
@@ -30,7 +30,7 @@ test_that("pcgpu says what it masks as it is attached after igraph", {
   )
 })
 
-test_that("the hooks go with the package, and those of others stay", {
+test_that("the hooks are removed with the package, and those of others stay", {
   said <- attaching(c(
     "setHook(packageEvent('igraph', 'attach'), function(...) cat('mine\\n'))",
     "library(pcgpu)",
@@ -61,7 +61,7 @@ test_that("the message names each function, and the remedy that fits", {
   }
 })
 
-test_that("what igraph's edges() makes is known by what it is", {
+test_that("a result of igraph's edges() is recognised", {
   skip_if_not_installed("igraph")
   made <- igraph::edges(small_fit())
   for (f in list(edge_table, as_igraph, function(x) neighbours(x, 1), function(x) plot_cpdag(x), function(x) {

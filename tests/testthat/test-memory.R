@@ -153,9 +153,9 @@ memory_cases <- list(
   )
 )
 
-# What a process says that runs `make`, has its limit set, and runs `run`: "answer" with a sum of it, or "error" with
-# its class. It says so to a file that it opened before, for which there may be no room after.
-in_little_memory <- function(case, mib, threads, told) {
+# Runs `make`, sets a limit of memory, and runs `run`. Writes "answer" with a sum of it, or "error" with its class, to a
+# file that it opened before the limit, because there may be no room afterwards.
+in_little_memory <- function(case, mib, threads, report) {
   # What a call loads when it is first made, an error's text among it.
   small <- skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = 0.1, p = 3)
   try(skeleton(list(C = diag(3), n = 20), gaussCItest, alpha = "a", p = 3), silent = TRUE)
@@ -164,7 +164,7 @@ in_little_memory <- function(case, mib, threads, told) {
   # `run` may change `mib`.
   here <- environment()
   input <- eval(case$make, here)
-  # What does not depend on the time, as one number.
+  # Returns one number from the parts that do not depend on the time.
   sum_of <- function(found) {
     if (isS4(found)) {
       found <- list(found@n.edgetests, found@max.ord, found@graph@edgeL, lengths(found@sepset))
@@ -185,7 +185,7 @@ in_little_memory <- function(case, mib, threads, told) {
   for (used in list(cat, paste, class, conditionMessage, conditionMessage.condition)) {
     NULL
   }
-  told <- file(told, "w")
+  report <- file(report, "w")
   # Without the limit, this process can report its end to R. This does not test whether R can do so within the limit.
   before <- system2("prlimit", c("--pid", Sys.getpid(), "--as", "--noheadings", "--output", "SOFT"), stdout = TRUE)
   lift <- sprintf("prlimit --pid %d --as=%s:", Sys.getpid(), trimws(before))
@@ -204,17 +204,17 @@ in_little_memory <- function(case, mib, threads, told) {
     },
     error = function(e) paste("error", class(e)[1], conditionMessage(e))
   )
-  cat(said, "\n", file = told)
-  close(told)
+  cat(said, "\n", file = report)
+  close(report)
   if (is.finite(mib)) {
     try(system(lift), silent = TRUE)
   }
   TRUE
 }
 
-# Each of `calls`, list(case, mib, threads), in a process of its own: data frame(ended, said). They are forks of one
-# that has loaded the packages and called nothing yet. It runs without R's compiler, which crashes where a regular
-# expression finds no memory (R 4.2).
+# Runs each of `calls`, list(case, mib, threads), in a process of its own and returns a data frame(ended, said). The
+# processes are forks of one that has loaded the packages and called nothing yet. It runs without R's compiler, which
+# crashes if a regular expression finds no memory (R 4.2).
 all_in_little_memory <- function(calls) {
   files <- tempfile(c("script", "calls", "found"))
   on.exit(unlink(files))
@@ -226,12 +226,12 @@ all_in_little_memory <- function(calls) {
       "for (call in given$calls) if (!is.null(call$case$package)) loadNamespace(call$case$package)",
       "found <- lapply(given$calls, function(call) {",
       # Not in its own folder, which a process that crashes removes.
-      "  told <- tempfile(tmpdir = dirname(commandArgs(TRUE)[1]))",
-      "  child <- parallel::mcparallel(do.call(given$run, c(call, told = told)), mc.set.seed = FALSE)",
+      "  report <- tempfile(tmpdir = dirname(commandArgs(TRUE)[1]))",
+      "  child <- parallel::mcparallel(do.call(given$run, c(call, report = report)), mc.set.seed = FALSE)",
       # A process that ends by a signal, or by glibc, brings nothing.
       "  ended <- isTRUE(suppressWarnings(parallel::mccollect(child))[[1]])",
-      "  said <- if (file.exists(told)) readLines(told)",
-      "  unlink(told)",
+      "  said <- if (file.exists(report)) readLines(report)",
+      "  unlink(report)",
       "  data.frame(ended, said = paste(said, collapse = \"\\n\"))",
       "})",
       "saveRDS(do.call(rbind, found), commandArgs(TRUE)[2])"

@@ -1,6 +1,6 @@
 # The most common errors, warnings, messages and printed results of searches, so that a diff shows their wording.
 
-# 200 observations of a -> b and a -> d <- c.
+# Returns 200 observations of a -> b and a -> d <- c.
 message_data <- function() {
   i <- 1:200
   a <- sin(i)

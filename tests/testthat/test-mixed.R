@@ -32,7 +32,7 @@ completed <- function(x, m = 3L) {
   })
 }
 
-# Of the formula, by lm() and so on: x a number, y levels, S a number.
+# Computes the formula, by lm() and so on: x is a number, y has levels, S is a number.
 by_hand <- function(x, y, s) {
   normal <- function(z, sigma) -nrow(z) / 2 * (ncol(z) * log(2 * pi) + log(det(sigma)) + ncol(z))
   ml <- function(z) stats::cov(z) * (nrow(z) - 1) / nrow(z)
@@ -109,7 +109,7 @@ test_that("pooled tests follow Rubin's rules", {
   expect_true(disMItest("f", "h", NULL, lapply(sets, `[`, c("f", "h"))) < 1e-10)
 })
 
-test_that("searches of data frames choose the test, and ask what its function answers", {
+test_that("searches of data frames choose the test, and use the answers of its function", {
   x <- some_data()
   y <- with_holes(x)
   sets <- completed(y)
@@ -141,7 +141,7 @@ test_that("searches of data frames choose the test, and ask what its function an
   }
 })
 
-test_that("rules of colliders, methods, tiers and other processes are those of any test", {
+test_that("rules of colliders, methods, tiers and other processes work as for any test", {
   y <- with_holes(some_data())
   f <- function(...) pc(y, mixCItwd, 0.05, numCores = 2, ...)
   g <- function(...) pc(y, function(x, y, S, suffStat) mixCItwd(x, y, S, suffStat), 0.05, ...)
@@ -174,7 +174,7 @@ test_that("numbers that are constant within levels lose no edge", {
   }
 })
 
-test_that("functions answer what searches ask, where numbers determine one another, too", {
+test_that("functions give the answers of searches, also if numbers determine one another", {
   set.seed(1)
   n <- 5000
   x <- data.frame(a = rnorm(n), b = rnorm(n))
@@ -192,7 +192,7 @@ test_that("functions answer what searches ask, where numbers determine one anoth
   }
 })
 
-test_that("what S determines is left out", {
+test_that("variables that S determines are left out", {
   x <- some_data()
   x$copy <- 2 * x$a
   expect_equal(mixCItest("c", "f", c("a", "copy"), x), mixCItest("c", "f", "a", x), tolerance = 1e-9)
@@ -217,7 +217,7 @@ test_that("sizes of numbers do not matter", {
   expect_equal(pc(y, mixCItest, 0.05)@pMax, wanted@pMax, tolerance = 1e-4)
 })
 
-test_that("what does not fit is refused by name", {
+test_that("arguments that do not fit are refused by name", {
   x <- some_data()
   y <- with_holes(x)
   bad <- function(expr, message, argument = "suffStat") {
@@ -240,7 +240,7 @@ test_that("what does not fit is refused by name", {
   bad(pc(transform(x, a = Inf), alpha = 0.05), "infinite values in column \"a\"")
   bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave out `indepTest`", "na")
   bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")
-  bad(mixCItest(1, 1, NULL, x), "different variables", "S")
+  bad(mixCItest(1, 1, NULL, x), "different variables", "y")
   bad(mixCItest(1, 9, NULL, x), "name of one variable", "y")
   bad(mixCItest(1.5, 2, NULL, x), "the name of one variable, or a number from 1 to", "x")
   bad(
@@ -303,14 +303,14 @@ test_that("a GPU has the CPU's answer to the last bit", {
   )
 })
 
-test_that("levels that never occur are told of", {
+test_that("levels that never occur give a message", {
   x <- some_data()
   expect_message(pc(x, alpha = 0.05), "never occur.*\"f\".*droplevels", class = "pcgpu_message_data")
   expect_message(pc(with_holes(x), alpha = 0.05, na = "testwise"), "never occur", class = "pcgpu_message_data")
   expect_no_match(capture_messages(pc(droplevels(x), alpha = 0.05)), "never occur")
 })
 
-test_that("edges that are removed for want of rows are counted", {
+test_that("edges that are removed for lack of rows are counted", {
   set.seed(3)
   x <- data.frame(matrix(rnorm(60 * 5), 60))
   x$X2 <- x$X1 + rnorm(60) / 4

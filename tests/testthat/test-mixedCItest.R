@@ -26,7 +26,7 @@ test_that("names of levels do not matter", {
   expect_identical(p(x), p(y))
 })
 
-test_that("it is the test of cmiKnnCItest where the estimator is named", {
+test_that("the value is that of cmiKnnCItest if the estimator is named", {
   s <- suff_knn(simulate_nonlinear(60), estimator = "frenzel-pompe", seed = 1)
   expect_identical(mixedCItest(1, 2, 3, s), cmiKnnCItest(1, 2, 3, s))
 })

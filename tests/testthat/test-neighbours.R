@@ -1,4 +1,4 @@
-# By names, one step after the other.
+# Finds neighbours by names, one step after the other.
 plain_neighbours <- function(edges, labels, a, order, follow) {
   steps <- rbind(
     data.frame(
@@ -84,7 +84,7 @@ test_that("several variables count from the nearest, and are left out", {
   )
 })
 
-test_that("no neighbours, and what is no variable", {
+test_that("no neighbours, and names that are no variable", {
   fit <- pc(list(C = diag(2), n = 30), gaussCItest, 0.01, p = 2)
   expect_identical(
     vapply(neighbours(fit, 1), typeof, ""),
@@ -100,7 +100,7 @@ test_that("no neighbours, and what is no variable", {
   expect_identical(expect_error(neighbours("fit", 1), class = "pcgpu_error_argument")$argument, "x")
 })
 
-test_that("a path of 50,000 variables is walked to its end", {
+test_that("a path of 50,000 variables is followed to its end", {
   p <- 50000L
   path <- structure(
     list(

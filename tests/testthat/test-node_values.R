@@ -28,14 +28,14 @@ test_that("factors, words and logical values have a colour each; colours are dra
   expect_length(unique(pcgpu:::node_colours(factor(1:30), as.character(1:30))$fill), 30)
 })
 
-test_that("values go by names where they have some", {
+test_that("values are matched by names if they have names", {
   expect_identical(pcgpu:::values_of_nodes(c(e = 5, a = 1), letters5, "colour")$values, c(1, NA, NA, NA, 5))
   for (bad in list(1:4, list(1:5, 1:5), matrix(1:5), mean, NULL)) {
     expect_error(pcgpu:::values_of_nodes(bad, letters5, "colour"), "`colour`", class = "pcgpu_error_argument")
   }
 })
 
-test_that("areas go with the values", {
+test_that("areas follow the values", {
   found <- pcgpu:::node_sizes(c(0, 1, 2, 4, NA), letters5, NULL)
   expect_equal(found$size^2, 1 + 8 * c(0, 1, 2, 4, 0) / 4)
   expect_identical(pcgpu:::node_sizes("degree", letters5, c(0, 0, 0, 2, 2))$key$ends, c(0, 2))
@@ -52,7 +52,7 @@ test_that("labels can be read on their colour", {
   )
 })
 
-test_that("values of nodes with names go by them, and other names are said", {
+test_that("values of nodes with names are matched by them, and other names give a warning", {
   labels <- c("a", "b", "d")
   expect_identical(in_order_of_nodes(c(d = 3, a = 1, b = 2), labels, "labels"), c(a = 1, b = 2, d = 3))
   expect_identical(in_order_of_nodes(3:1, labels, "labels"), 3:1)
@@ -71,7 +71,7 @@ test_that("values of nodes with names go by them, and other names are said", {
   }
 })
 
-test_that("plot() gives labels, fills and places to the nodes that their names say", {
+test_that("plot() gives labels, fills and places to the nodes that their names give", {
   chain <- matrix(0, 3, 3, dimnames = list(c("a", "b", "d"), c("a", "b", "d")))
   chain["a", "b"] <- chain["b", "d"] <- 1
   asked <- function(...) asked_graph(drawn_edges_of(chain), ..., wish = list(order = 1, layout = "stress"))

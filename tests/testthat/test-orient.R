@@ -1,4 +1,4 @@
-test_that("orienting a skeleton is what pc() does, in every way", {
+test_that("orienting a skeleton equals pc(), in every way", {
   ways <- list(
     list(),
     list(solve.confl = TRUE),
@@ -49,7 +49,7 @@ test_that("an R function serves the majority rule too", {
   )
 })
 
-test_that("anything but a skeleton is refused", {
+test_that("only a skeleton is accepted", {
   expect_error(orient(list()), class = "pcgpu_error_argument")
   expect_error(orient(small_fit()), "edges have no direction", class = "pcgpu_error_argument")
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)
@@ -74,7 +74,7 @@ test_that("the random ways follow set.seed() and the others draw nothing", {
   expect_identical(.Random.seed, before)
 })
 
-test_that("a GPU that fails in orient() or suff_gauss(), and that another stands in for, is told", {
+test_that("a message reports a GPU that fails in orient() or suff_gauss(), and its replacement", {
   lost <- list(machine = "cuda:1", reason = "it fell out", failed = TRUE)
   own <- mget(c("rust_orient", "rust_orient_compact", "rust_correlation"), asNamespace("pcgpu"))
   put <- function(functions) {
@@ -94,7 +94,8 @@ test_that("a GPU that fails in orient() or suff_gauss(), and that another stands
   expect_message(suff_gauss(simulate(5, 30)), "cuda:1 failed.*it fell out", class = "pcgpu_message_lost")
 })
 
-# By the definition, without pcalg: some DAG has the graph's arrows and v-structures, and the graph is that DAG's CPDAG.
+# Decides by the definition, without pcalg: some DAG has the graph's arrows and v-structures, and the graph is that
+# DAG's CPDAG.
 is_cpdag_by_definition <- function(m) {
   directed <- m == 1 & t(m) == 0
   open <- m == 1 & t(m) == 1
@@ -157,7 +158,7 @@ test_that("u2pd = \"valid\" always gives a CPDAG of the same skeleton, and leave
   expect_gt(repaired, 20)
 })
 
-test_that("u2pd = \"valid\" keeps what is known", {
+test_that("u2pd = \"valid\" keeps the knowledge", {
   invalid <- kept <- 0
   for (seed in 1:20) {
     s <- suff(p = 14, n = 200, degree = 6, seed = seed)

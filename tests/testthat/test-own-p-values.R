@@ -1,12 +1,12 @@
 # A search and its own p-values must agree: p >= alpha removes a pair, at alpha = p too.
 
-# Pairs of a fit that contradict their p-values; alpha may be one of them.
+# Returns the pairs of a fit that contradict their p-values; alpha may be one of them.
 contradictions <- function(fit, alpha) {
   upper <- upper.tri(fit@pMax)
   sum((amat(fit)[upper] != 0) != (fit@pMax[upper] < alpha))
 }
 
-test_that("with two variables a search keeps the edge just where the test's own p is below alpha", {
+test_that("with two variables a search keeps the edge exactly if the test's own p is below alpha", {
   set.seed(11)
   for (i in 1:40) {
     levels <- sample(2:5, 2, replace = TRUE)

@@ -83,7 +83,7 @@ test_that("numCores > 1 gives no warning and changes nothing", {
   }
 })
 
-test_that("arguments match partially where pcalg's do", {
+test_that("arguments match partially if pcalg's do", {
   s <- suff()
   expect_identical(pc(s, gaussCItest, 0.05, p = 8, u2pd = "relax")@graph, pc(s, gaussCItest, 0.05, p = 8)@graph)
 })

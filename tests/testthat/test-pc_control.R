@@ -1,4 +1,4 @@
-# What they know contradicts the data here and there, which is not what is tested.
+# Runs pc() without the warnings about knowledge that contradicts the data, which is not tested here.
 pc <- function(...) suppressMessages(pcgpu::pc(...), classes = "pcgpu_message_knowledge")
 orient <- function(...) suppressMessages(pcgpu::orient(...), classes = "pcgpu_message_knowledge")
 
@@ -32,14 +32,14 @@ test_that("one control serves the search and the orientation", {
   expect_identical(e$argument, "checkpoint")
 })
 
-test_that("the call is what was written", {
+test_that("the stored call is the user's", {
   known <- rep(1:2, 4)
   kept <- pc_control(time_limit = 60)
   fit <- suppressMessages(pcgpu::pc(suff(), gaussCItest, 0.05, p = 8, tiers = known, control = kept))
   expect_identical(as.list(fit@call)[c("tiers", "control")], list(tiers = quote(known), control = quote(kept)))
 })
 
-test_that("resampling takes what it uses", {
+test_that("resampling uses the arguments that apply to it", {
   x <- suff_gauss(matrix(sin(seq_len(400)^1.3), 50), keep = "data")
   known <- rep(1:2, 4)
   wanted <- suppressMessages(stability(x, gaussCItest, 0.2, replicates = 5, seed = 1, tiers = known))
@@ -63,7 +63,7 @@ test_that("resampling takes what it uses", {
   expect_identical(refused$argument, "control")
 })
 
-test_that("what is no argument is refused, with the name that was meant", {
+test_that("unknown arguments are refused, with a suggestion", {
   refused <- function(run, argument, says) {
     e <- expect_error(run, class = "pcgpu_error_argument")
     expect_identical(e$argument, argument)
@@ -148,7 +148,7 @@ test_that("a list that was changed counts as it is", {
   )
 })
 
-test_that("it prints what was given", {
+test_that("pc_control() prints what was given", {
   expect_output(print(pc_control()), "all defaults")
   expect_identical(
     capture.output(print(pc_control(

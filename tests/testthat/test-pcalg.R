@@ -192,7 +192,7 @@ test_that("messages of errors are in ours word for word", {
   }
 })
 
-test_that("where the v-structures fit no DAG the graph is pcalg's, which then has no weights", {
+test_that("if the v-structures fit no DAG, the graph is pcalg's, which then has no weights", {
   skip_without_pcalg()
   without_weights <- 0
   for (seed in 1:60) {

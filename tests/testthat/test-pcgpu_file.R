@@ -32,7 +32,7 @@ test_that("a file has the data, and is read as a matrix is", {
   expect_identical(pcgpu:::open_reference(reference), file)
 })
 
-test_that("all that reads data reads files, with the same answer", {
+test_that("all functions that read data read files, with the same answer", {
   set.seed(3)
   x <- matrix(rbinom(600, 3, 0.5), 100, dimnames = list(NULL, letters[1:6])) + 0
   file <- write_pcgpu_file(x, path_for_test())
@@ -61,7 +61,7 @@ test_that("all that reads data reads files, with the same answer", {
   expect_error(suff_gauss(constant), "constant in column \"a\"", class = "pcgpu_error_argument")
 })
 
-test_that("files that are damaged, cut off, of another version or no files of ours are refused by name", {
+test_that("files that are damaged, cut off, of another version or not ours are refused by name", {
   x <- matrix(stats::rnorm(3e5), 1000)
   path <- path_for_test()
   file <- write_pcgpu_file(x, path)

@@ -1,4 +1,4 @@
-test_that("the information for a bug report is there, and prints", {
+test_that("the information for a bug report exists, and prints", {
   info <- pcgpu_info()
   expect_s3_class(info, "pcgpu_info")
   expect_identical(info$pcgpu, as.character(packageVersion("pcgpu")))

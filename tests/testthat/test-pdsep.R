@@ -50,7 +50,7 @@ test_that("recorded skeletons have pcalg's recorded answers", {
   expect_gt(compared, 30)
 })
 
-test_that("skeletons are taken as graphs and as results, and wrong arguments are named", {
+test_that("skeletons are accepted as graphs and as results, and wrong arguments are named", {
   s <- suff(p = 6, n = 200)
   skel <- skeleton(s, gaussCItest, 0.1, p = 6)
   run <- function(...) {

@@ -1,4 +1,4 @@
-test_that("a search that ends is told whole", {
+test_that("a search that ends is reported completely", {
   s <- suff()
   plan <- plan_search(s, gaussCItest, 0.05, p = 8, numCores = 1, seconds = 60)
   fit <- skeleton(s, gaussCItest, 0.05, p = 8)
@@ -15,7 +15,7 @@ test_that("a search that ends is told whole", {
   )
 })
 
-# Fast at level 0, slow from `level` on.
+# Returns a test that is fast at level 0 and slow from `level` on.
 slow_from <- function(level, seconds = 0.02) {
   function(x, y, S, suffStat) {
     if (length(S) >= level) {
@@ -25,7 +25,7 @@ slow_from <- function(level, seconds = 0.02) {
   }
 }
 
-test_that("of a level that was begun its bound and its time are told", {
+test_that("for a level that was begun, its bound and its time are reported", {
   # A busy machine may need more time for level 0.
   for (seconds in 2^(-1:2)) {
     plan <- plan_search(NULL, slow_from(1), 0.05, p = 10, seconds = seconds, m.max = 3)
@@ -44,7 +44,7 @@ test_that("of a level that was begun its bound and its time are told", {
   expect_output(print(plan), "at most 720 +about .*Up to level 1: about .*; further levels are possible, up to 3")
 })
 
-test_that("of a level 0 that does not end as well", {
+test_that("for a level 0 that does not end, too", {
   plan <- plan_search(NULL, slow_from(0), 0.05, p = 10, seconds = 0.3)
   expect_false(plan$ended)
   expect_identical(unlist(plan$levels[c("level", "edges", "tests")], use.names = FALSE), c(0, 45, 45))
@@ -52,14 +52,14 @@ test_that("of a level 0 that does not end as well", {
   expect_output(print(plan), "Up to level 0: about .*; later levels cannot be predicted yet[.]|increase `seconds`")
 })
 
-test_that("nothing done is not known", {
+test_that("without any test the plan is unknown", {
   plan <- plan_search(NULL, slow_from(0, 0.5), 0.05, p = 4, seconds = 0.05)
   plan$levels$done <- 0
   plan$levels$seconds <- NA_real_
   expect_output(print(plan), "not known.*increase `seconds`")
 })
 
-test_that("arguments of pc() are taken, and what makes no difference is not used", {
+test_that("arguments of pc() are accepted, and those that make no difference are not used", {
   s <- suff()
   file <- tempfile()
   plan <- plan_search(
@@ -99,13 +99,13 @@ test_that("arguments of pc() are taken, and what makes no difference is not used
   )
 })
 
-test_that("of kept data it counts the correlations", {
+test_that("the plan of kept data counts the correlations", {
   x <- matrix(sin(seq_len(50 * 20)^1.5), 50)
   plan <- plan_search(suff_gauss(x, keep = "data"), gaussCItest, 0.01, p = 20)
   expect_identical(plan$memory[["correlations"]], 8 * 400)
 })
 
-test_that("bounds and times of any size are said", {
+test_that("bounds and times of any size are shown", {
   expect_identical(pcgpu:::time_said(c(0.04, 119, 120, 7300, 1e6)), c("0.04 s", "120 s", "2 min", "2 h", "12 days"))
   expect_identical(pcgpu:::format_large(c(1, 12345, 1e20)), c("1", "12,345", "1e+20"))
 })

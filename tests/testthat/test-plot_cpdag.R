@@ -1,4 +1,4 @@
-# The engines whose pictures can be read: both draw with base graphics.
+# Returns the engines whose pictures can be read: both draw with base graphics.
 ours <- function() c("base", if (requireNamespace("igraph", quietly = TRUE)) "igraph")
 
 conflicts <- function() pc(suff(p = 9, n = 60, degree = 3), gaussCItest, 0.2, p = 9, solve.confl = TRUE)
@@ -64,7 +64,7 @@ test_that("graphNEL objects and both kinds of adjacency matrix give the same edg
   }
 })
 
-test_that("labels take the place of names", {
+test_that("labels replace names", {
   fit <- small_fit()
   words <- c("one", "two (2)", "a much longer label", "four")
   for (engine in ours()) {
@@ -92,7 +92,7 @@ test_that("labels of several lines and long ones stay in their boxes", {
   expect_true(all(wide < place$size[, 1]) && all(high < place$size[, 2]))
 })
 
-test_that("colours are one for all nodes, or one a node", {
+test_that("colours are one for all nodes, or one per node", {
   fit <- small_fit()
   fills <- c("#FF0000", "#00FF00", "#0000FF", "#FFFF00")
   borders <- c("#111111", "#222222", "#333333", "#444444")
@@ -184,7 +184,7 @@ test_that("plot() of a graph draws, whichever packages are attached and in which
   }
 })
 
-test_that("another S4 method for graphs comes before ours, whenever it is loaded", {
+test_that("another S4 method for graphs has priority over ours, whenever it is loaded", {
   theirs <- c("setGeneric('plot')", "setMethod('plot', 'graph', function(x, y, ...) cat('theirs\\n'))")
   ours <- "suppressMessages(library(pcgpu))"
   graph <- c("graph <- methods::new(\"graphNEL\", nodes = c('a', 'b'))", "grDevices::pdf(NULL)")
@@ -195,7 +195,7 @@ test_that("another S4 method for graphs comes before ours, whenever it is loaded
   }
 })
 
-test_that("what cannot be drawn is refused", {
+test_that("objects that cannot be drawn are refused", {
   expect_error(plot_cpdag(1:3), class = "pcgpu_error_argument")
   expect_error(plot_cpdag(small_fit(), labels = "a"), class = "pcgpu_error_argument")
   expect_error(plot_cpdag(small_fit(), engine = "paint"), class = "pcgpu_error_argument")
@@ -215,12 +215,12 @@ test_that("a graph with missing weights is refused", {
   expect_error(plot_cpdag(graph), "missing weights", class = "pcgpu_error_argument")
 })
 
-test_that("a missing engine that was asked for is an error that says so", {
+test_that("a missing engine that was named gives an error", {
   skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed")
   expect_error(plot_cpdag(small_fit(), engine = "Rgraphviz"), "not installed", class = "pcgpu_error_package")
 })
 
-test_that("drawing draws no random number and leaves the settings of the device", {
+test_that("drawing uses no random number and restores the settings of the device", {
   set.seed(1)
   before <- .Random.seed
   grDevices::pdf(NULL)

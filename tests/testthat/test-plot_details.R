@@ -20,7 +20,7 @@ test_that("the title of the axis of counts is left of the widest of them", {
   expect_gt(texts$x[texts$label == "Tests"], 0.1)
 })
 
-test_that("seconds are drawn beside them where several machines worked", {
+test_that("seconds are drawn next to them if several machines worked", {
   details <- run_details(pc(suff(), gaussCItest, 0.05, p = 8))
   details$team <- data.frame(
     level = c(0L, 0L, 1L, 1L, NA),

@@ -38,7 +38,7 @@ test_that("labels cannot write into the page", {
   expect_no_match(page$edges$title, "p =", fixed = TRUE)
 })
 
-test_that("a page without visNetwork, or a file that is none, is an error that says so", {
+test_that("a page without visNetwork, and a file that is none, give an error", {
   m <- matrix(c(0, 0, 1, 0), 2)
   if (!requireNamespace("visNetwork", quietly = TRUE)) {
     expect_error(plot_cpdag(m, interactive = TRUE), "visNetwork", class = "pcgpu_error_package")

@@ -1,5 +1,5 @@
-# Which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle" or
-# "tail".
+# Returns which mark is drawn at the end of the line from `centres[2, ]` at the box of `centres[1, ]`: "arrow", "circle"
+# or "tail".
 drawn_mark <- function(heads, circles, low, high, centres) {
   if (any(vapply(heads, function(head) points_to(head$points, low, high, centres[2:1, ]), NA))) {
     return("arrow")
@@ -75,7 +75,7 @@ test_that("each mark is drawn at its end, of every kind of edge and at every siz
   expect_length(circles, sum(large == 1) + 4)
 })
 
-test_that("plot() of a result draws, with all that pictures of CPDAGs take", {
+test_that("plot() of a result draws, with all arguments of pictures of CPDAGs", {
   fits <- pag_fits()
   for (fit in fits) {
     amat <- fit@amat
@@ -108,7 +108,7 @@ test_that("plot() of a result draws, with all that pictures of CPDAGs take", {
   expect_pag_drawn(drawn(plot(empty)), empty@amat)
 })
 
-test_that("a page to look around in has the marks, kinds and p-values", {
+test_that("the interactive page has the marks, kinds and p-values", {
   fit <- pag_fits()$fci
   wish <- list(
     around = NULL,

@@ -3,7 +3,7 @@ slow_test <- function(x, y, S, suffStat) {
   as.numeric(length(S) > 0)
 }
 
-# What is written to stderr while `code` runs.
+# Returns what is written to stderr while `code` runs.
 written <- function(code) {
   file <- tempfile()
   connection <- file(file, "w")
@@ -15,7 +15,7 @@ written <- function(code) {
   paste(readLines(file, warn = FALSE), collapse = "\n")
 }
 
-test_that("there is no bar in tests and reports unless it is asked for", {
+test_that("there is no bar in tests and reports unless the user sets it", {
   expect_false(pcgpu:::wants_progress(NULL))
   expect_true(pcgpu:::wants_progress(TRUE))
   old <- options(pcgpu.progress = TRUE)
@@ -40,7 +40,7 @@ test_that("the plain bar writes a line for each level", {
   expect_match(output, "Level 1, 1,200 edges:   0%, 3:19:30 left", fixed = TRUE)
 })
 
-test_that("what a bar says is the caller's, with tests and their rate where they are counted", {
+test_that("the caller defines the text of a bar, with tests and their rate if they are counted", {
   said <- character()
   bar <- list(report = function(level, done, total, text, seconds) said <<- c(said, text), close = function() NULL)
   pcgpu:::progress_reporter(TRUE, function(level, edges) "Selecting 7 features", bar)$report(0, 1, 2, 0)
@@ -53,7 +53,7 @@ test_that("what a bar says is the caller's, with tests and their rate where they
   expect_match(said[4], "^Level 2, 3 edges, 12,345 tests, [0-9,]+/s$")
 })
 
-# What Rust reports: level, done, total, edges, tests, a row each.
+# Returns what Rust reports: level, done, total, edges, tests, with a row for each report.
 reported <- function(test, method, p, m_max = Inf, alpha = 0.05) {
   seen <- list()
   pcgpu:::rust_search(
@@ -132,7 +132,7 @@ test_that("Rust reports each level up to its end", {
   }
 })
 
-test_that("share and time left are seen on a line of 80 characters, whatever stands before them", {
+test_that("share and time left are visible on a line of 80 characters, whatever comes before them", {
   skip_if_not_installed("cli")
   code <- c(
     "options(cli.width = 80, cli.dynamic = TRUE, cli.progress_show_after = 0, cli.num_colors = 1)",

@@ -8,7 +8,7 @@ adjusted <- function(fit, method, found) {
   stats::p.adjust(p, method)[match(found$p, p)]
 }
 
-test_that("they are p.adjust()'s over all pairs", {
+test_that("q-values are p.adjust()'s over all pairs", {
   for (method in c("stable", "stable.fast", "original")) {
     fit <- searched(method = method)
     for (correction in c("BH", "BY")) {
@@ -36,7 +36,7 @@ test_that("a compact result has the same up to alpha, and upper bounds beyond", 
   expect_gt(beyond, 0)
 })
 
-test_that("pairs that were not tested are none of the tests", {
+test_that("pairs that were not tested do not count as tests", {
   gaps <- fixed <- matrix(FALSE, 25, 25)
   gaps[1, 2:4] <- gaps[2:4, 1] <- TRUE
   fixed[5, 6] <- fixed[6, 5] <- TRUE

@@ -1,4 +1,4 @@
-test_that("a graph has the edges that were asked for, no cycle, and follows the seed", {
+test_that("a graph has the requested edges, no cycle, and follows the seed", {
   for (model in c("er", "power", "layers")) {
     dag <- random_dag(200, 3, model, seed = 5)
     expect_s3_class(dag, "pcgpu_graph")
@@ -22,7 +22,7 @@ test_that("a graph has the edges that were asked for, no cycle, and follows the 
   expect_identical(length(random_dag(1, 0)$from), 0L)
 })
 
-test_that("it is converted", {
+test_that("a random DAG is converted", {
   dag <- random_dag(12, 3, labels = letters[1:12], seed = 3)
   table <- as.data.frame(dag)
   expect_identical(nrow(table), length(dag$from))
@@ -55,21 +55,21 @@ test_that("arguments are checked", {
   expect_identical(expect_error(cpdag_of(matrix(1, 2, 2)), class = "pcgpu_error_argument")$argument, "dag")
 })
 
-test_that("few variables have the neighbours that there are", {
+test_that("few variables have the neighbours that exist", {
   expect_identical(random_dag(1)$labels, "x1")
   expect_identical(length(random_dag(2, seed = 1)$from), 1L)
 })
 
 test_that("a summary has degrees", {
   dag <- random_dag(30, 3, seed = 2)
-  told <- summary(dag)
-  expect_identical(sum(told$degree), 2L * length(dag$from))
-  expect_identical(sum(told$parents), told$directed)
+  summarised <- summary(dag)
+  expect_identical(sum(summarised$degree), 2L * length(dag$from))
+  expect_identical(sum(summarised$parents), summarised$directed)
   expect_output(
-    print(told),
+    print(summarised),
     sprintf("30 variables, %d directed edges, 0 undirected.*Most neighbours: x", length(dag$from))
   )
   expect_output(print(summary(random_dag(1))), "1 variable, 0 directed edges.*maximum 0; 1 variable without neighbours")
   both <- summary(cpdag_of(dag))
-  expect_identical(both$directed + both$undirected, told$directed)
+  expect_identical(both$directed + both$undirected, summarised$directed)
 })

@@ -14,7 +14,7 @@ test_that("Gaussian data have the covariances of the model", {
   expect_equal(unname(colMeans(scaled^2)), rep(1, 8))
 })
 
-test_that("each kind is what a search of that kind takes", {
+test_that("each kind is accepted by a search of that kind", {
   d <- dag()
   nonlinear <- random_data(d, 200, "nonlinear", seed = 2)
   expect_true(is.matrix(nonlinear) && all(is.finite(nonlinear)))

@@ -11,7 +11,7 @@ whole <- function() {
   matrix(rbinom(60, 4, 0.5), 20, 3, dimnames = list(NULL, c("a", "b", "c")))
 }
 
-test_that("numbers of bit64 are read as what they are", {
+test_that("numbers of bit64 are read with their values", {
   skip_if_not_installed("bit64")
   m <- whole()
   plain <- as.data.frame(m)
@@ -37,7 +37,7 @@ test_that("numbers of bit64 are read as what they are", {
   expect_error(suff_gauss(holed), "missing values in column \"a\"", class = "pcgpu_error_argument")
 })
 
-test_that("a contingency table is not taken as a matrix of observations", {
+test_that("a contingency table is not read as a matrix of observations", {
   for (name in setdiff(names(takers), "suff_discrete")) {
     for (table in list(Titanic, as.table(whole()), table(1:3, 1:3))) {
       expect_error(takers[[name]](table), "a contingency table", class = "pcgpu_error_argument", info = name)
@@ -68,7 +68,7 @@ test_that("Bioconductor's containers are read with their samples as rows", {
   expect_silent(suff_gauss(SummarizedExperiment::SummarizedExperiment(list(t(m)))))
 })
 
-test_that("a matrix that may have its genes in rows gets a message", {
+test_that("a matrix with its genes in rows gets a message", {
   genes <- matrix(sin(1:12000), 1200, 10, dimnames = list(paste0("g", 1:1200), NULL))
   expect_message(
     suff_gauss(genes),

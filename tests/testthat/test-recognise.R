@@ -38,7 +38,7 @@ failing_at <- function(fail) {
   }
 }
 
-test_that("an error in the test says which test, and keeps the original", {
+test_that("an error in the test names the test, and keeps the original", {
   e <- expect_error(pc(NULL, failing_at(function() stop("100 % wrong")), 0.05, p = 5), class = "pcgpu_error_test")
   expect_identical(c(e$x, e$y, e$S), c(3L, 5L, 1L))
   expect_match(conditionMessage(e), "indepTest(x = 3, y = 5, S = {1}) failed: 100 % wrong", fixed = TRUE)
@@ -85,7 +85,7 @@ test_that("warnings and messages of the test come through", {
   expect_message(skeleton(NULL, talking, 0.05, p = 2), "hello")
 })
 
-test_that("a jump out of the test arrives where it was going", {
+test_that("a jump out of the test reaches its target", {
   caught <- tryCatch(skeleton(NULL, function(x, y, S, suffStat) warning("out"), 0.05, p = 3), warning = function(w) {
     conditionMessage(w)
   })
@@ -106,7 +106,7 @@ test_that("the test gets whole numbers and pcalg's arguments", {
   expect_identical(seen, list(3L, 2L, 1L, "anything"))
 })
 
-test_that("a function whose values are no p-values is said once", {
+test_that("a function whose values are no p-values gives one message", {
   statistic <- function(value) function(x, y, S, suffStat) value
   for (value in list(-3, 1.01, 17L, -Inf, as.difftime(2, units = "secs"))) {
     said <- 0

@@ -52,7 +52,7 @@ test_that("200 random problems have the answer of the plain loop", {
 
 # A sum score, a copy, a copy with noise near rounding: sets given which two variables are collinear. The native kernel
 # may not decide those; an R function, which is asked one test at a time, is the judge.
-test_that("singular data have the answer that the test gives when it is asked singly", {
+test_that("singular data have the answer of the test called singly", {
   one_by_one <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   exact <- 0
   for (k in 1:60) {

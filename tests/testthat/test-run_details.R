@@ -1,15 +1,15 @@
 test_that("the device and the number of exact tests are reported", {
-  told <- run_details(small_fit())
-  expect_identical(told$device, "cpu")
-  expect_identical(told$version, as.character(packageVersion("pcgpu")))
-  expect_gte(told$exact_tests, 0)
+  details <- run_details(small_fit())
+  expect_identical(details$device, "cpu")
+  expect_identical(details$version, as.character(packageVersion("pcgpu")))
+  expect_gte(details$exact_tests, 0)
   # The CPU needs no plan of its memory.
   expect_named(
-    told,
+    details,
     c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "times", "version", "n.edgetests", "seconds")
   )
   expect_identical(
-    unclass(told)[c("test", "alpha", "samples")],
+    unclass(details)[c("test", "alpha", "samples")],
     list(test = "gaussCItest", alpha = 0.01, samples = 1000)
   )
 })
@@ -68,7 +68,7 @@ test_that("details survive orient(), saveRDS() and validObject()", {
 })
 
 # Graphs of many searches, with few observations so that tests contradict each other.
-test_that("whether the graph is a CPDAG is what pcalg says", {
+test_that("whether the graph is a CPDAG agrees with pcalg", {
   skip_without_pcalg()
   seen <- logical()
   for (seed in 1:25) {
@@ -92,7 +92,7 @@ test_that("whether the graph is a CPDAG is what pcalg says", {
   expect_gt(sum(!seen), 30)
 })
 
-test_that("print, summary and plot say where the graph is no CPDAG", {
+test_that("print, summary and plot report a graph that is no CPDAG", {
   invalid <- NULL
   for (seed in 1:50) {
     fit <- pc(suff(p = 9, n = 60, degree = 3, seed = seed), gaussCItest, 0.2, p = 9)
@@ -111,7 +111,7 @@ test_that("print, summary and plot say where the graph is no CPDAG", {
   }
 })
 
-test_that("the note says what it means, then what gives a valid graph", {
+test_that("the note gives the meaning, then the remedy", {
   note <- function(u2pd = "relaxed", conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE, known = NULL) {
     fit <- small_fit()
     orient <- pcgpu:::check_orientation(u2pd, conservative, maj.rule, solve.confl)

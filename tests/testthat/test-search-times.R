@@ -1,4 +1,4 @@
-test_that("seconds in the bits of NaN come back to a microsecond, and identical() does not see them", {
+test_that("seconds in the bits of NaN are restored to a microsecond, and identical() does not see them", {
   seconds <- c(0, 1e-6, 0.001234, 1.5, 12345.678901, 1e8, NA)
   hidden <- hide_seconds(seconds)
   expect_true(all(is.nan(hidden)))
@@ -14,7 +14,7 @@ test_that("seconds in the bits of NaN come back to a microsecond, and identical(
   expect_equal(shown_seconds(hide_seconds(c(-1, 1e12))), c(0, (2^49 - 2) / 1e6), tolerance = 1e-15)
 })
 
-test_that("a clock takes the end of each level, and passes reports on", {
+test_that("a clock notes the end of each level, and forwards reports", {
   heard <- NULL
   clock <- search_clock(function(level, done, total, edges, tests) heard <<- c(heard, level))
   session$fci_phase <- FALSE

@@ -197,7 +197,7 @@ test_that("a selection prints, plots and becomes a data frame", {
   expect_true("Many" %in% unlist(lapply(drawn[[1]], function(call) Filter(is.character, as.list(call[[2]])))))
 })
 
-test_that("a selection goes on into pc()", {
+test_that("a selection is passed on to pc()", {
   set.seed(4)
   x <- matrix(rnorm(400 * 100), 400, dimnames = list(NULL, paste0("g", 1:100)))
   y <- x[, 7] - x[, 50] + rnorm(400)
@@ -227,7 +227,7 @@ test_that("Ctrl-C stops a selection within half a second, and the next call work
   expect_s3_class(select_features(x[1:50, 1:5], y[1:50], 2), "pcgpu_selection")
 })
 
-test_that("a GPU is taken where it is asked for or pays", {
+test_that("a GPU is used if it is named or pays", {
   data <- simulate_features()
   choose <- function(device, counts) {
     pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
@@ -284,7 +284,7 @@ test_that("the number of intervals follows the number of observations", {
   }
 })
 
-test_that("codes keep their values where the number of bins is left to us", {
+test_that("codes keep their values if the number of bins is left to us", {
   set.seed(4)
   # Two bins on 60 samples would make 0 and 1 of the genotypes one level, and lose what they say of y.
   genotype <- sample(0:2, 60, TRUE)
@@ -319,24 +319,24 @@ test_that("codes keep their values where the number of bins is left to us", {
 test_that("advice on levels names what can be changed", {
   set.seed(5)
   y <- rep(c(TRUE, FALSE), 20)
-  told <- function(x, ...) {
+  text_of <- function(x, ...) {
     tryCatch(
       select_features(x, y, 1, ...),
       pcgpu_warning_unique = conditionMessage,
       pcgpu_warning_sparse = conditionMessage
     )
   }
-  expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
-  expect_match(told(cbind(1:40), bins = 5000), "or use fewer `bins`$")
+  expect_match(text_of(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
+  expect_match(text_of(cbind(1:40), bins = 5000), "or use fewer `bins`$")
   expect_error(
     select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3),
     "more rows, or a factor",
     class = "pcgpu_error_argument"
   )
-  expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
+  expect_match(text_of(cbind(1:40), discretize = "none"), "or merge their levels$")
   many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
-  expect_match(told(many), "largely random: merge levels or classes$")
-  expect_match(told(cbind(rep(1:20, 2)), bins = 50), "largely random: use fewer `bins` \\(the default here is 2\\)")
+  expect_match(text_of(many), "largely random: merge levels or classes$")
+  expect_match(text_of(cbind(rep(1:20, 2)), bins = 50), "largely random: use fewer `bins` \\(the default here is 2\\)")
 })
 
 test_that("numbers that print alike are different classes and levels", {

@@ -1,4 +1,4 @@
-# Two genes decide the status.
+# Returns data in which two genes decide the status.
 patients <- function(n = 120) {
   set.seed(1)
   x <- matrix(rnorm(n * 30), n, dimnames = list(sprintf("patient%03d", seq_len(n)), paste0("gene", 1:30)))
@@ -7,7 +7,7 @@ patients <- function(n = 120) {
 
 refused <- function(pattern, ...) expect_error(select_features(...), pattern, class = "pcgpu_error_argument")
 
-test_that("a target with the names of the rows goes by them, in whatever order it is", {
+test_that("a target with the names of the rows is matched by them, in any order", {
   of <- patients()
   sorted <- of$status[order(of$status, names(of$status))]
   right <- select_features(of$x, unname(of$status), k = 2)
@@ -28,7 +28,7 @@ test_that("a target with the names of the rows goes by them, in whatever order i
   same(Matrix::Matrix(of$x, sparse = TRUE), sorted, k = 2)
 })
 
-test_that("names of the target that are those of other rows are refused, and quite other names are said", {
+test_that("names of the target that are those of other rows are refused, and other names give a message", {
   of <- patients()
   rows <- rownames(of$x)
   status <- of$status
@@ -98,7 +98,7 @@ test_that("the target among the features is refused, whatever its words or numbe
   said(Matrix::Matrix(as.matrix(transform(iris[-5], code = as.integer(species))), sparse = TRUE), species, "\"code\"")
 })
 
-test_that("what merely determines the target, or agrees with it by chance, is a feature like any other", {
+test_that("a feature that determines the target, or agrees with it by chance, is a feature like any other", {
   fine <- function(x, y) expect_s3_class(suppressWarnings(select_features(x, y, 1)), "pcgpu_selection")
   species <- iris$Species
   fine(data.frame(sub = factor(rep(1:6, each = 25)), other = rnorm(150)), species)
@@ -107,7 +107,7 @@ test_that("what merely determines the target, or agrees with it by chance, is a 
   fine(data.frame(a = c(0, 0, 1, 1), b = c(1, 0, 1, 0)), c("x", "x", "y", "y"))
 })
 
-test_that("a target with a class is what its as.numeric() says", {
+test_that("a target with a class has the values of its as.numeric()", {
   set.seed(11)
   x <- matrix(rnorm(400), 100)
   y <- sample(1:3, 100, TRUE)

@@ -12,12 +12,12 @@ same_parts <- c(
   "observations"
 )
 
-# The codes of the columns. A selection from some of the rows must not recompute them.
+# Returns the codes of the columns. A selection from some of the rows must not recompute them.
 codes_of <- function(x, bins) {
   apply(x, 2, function(v) pmin(floor((v - min(v)) / (max(v) - min(v)) * bins), bins - 1))
 }
 
-test_that("each selection is that from its rows, without making the columns discrete anew", {
+test_that("each selection is that from its rows, without discretising the columns again", {
   set.seed(3)
   x <- matrix(rnorm(90 * 15), 90, dimnames = list(NULL, paste0("f", 1:15)))
   # A column that is constant in many bootstrap samples.
@@ -53,7 +53,7 @@ test_that("each selection is that from its rows, without making the columns disc
   }
 })
 
-# The same ensemble, with the seed that it drew.
+# Returns the same ensemble, with the seed that it drew.
 once_again <- function(x) {
   do.call(selection_ensemble, x$ensemble[c("replicates", "fraction", "replace", "aggregate", "seed")])
 }
@@ -163,7 +163,7 @@ test_that("one replicate, all columns, rare classes", {
   expect_true(any(vapply(seq_len(40), function(b) !1 %in% ensemble_rows(found, b), NA)))
 })
 
-test_that("without an ensemble nothing of one is there", {
+test_that("without an ensemble the result has none of its parts", {
   data <- simulate_features()
   found <- select_features(data$x, data$y, 3)
   expect_named(

@@ -73,7 +73,7 @@ test_that("the native discrete tests and the same tests as R functions agree", {
   }
 })
 
-test_that("too few samples give one warning, with the number of edges removed so", {
+test_that("too few samples give one warning, with the number of edges removed for this reason", {
   golden <- read_golden("dis-p10-n200-smallsample")
   messages <- list()
   s <- golden_discrete(golden)
@@ -126,7 +126,7 @@ test_that("an oracle written in R gives pcalg's skeleton, tests in pcalg's order
   }
 })
 
-test_that("the native test and the same test as an R function agree, one call a counted test", {
+test_that("the native test and the same test as an R function agree, with one call per counted test", {
   s <- suff(p = 10, n = 100, degree = 4)
   for (method in c("stable", "stable.fast", "original")) {
     calls <- 0

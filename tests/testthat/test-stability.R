@@ -1,4 +1,4 @@
-# Data in which a and b are causes of d, and d of e.
+# Returns data in which a and b are causes of d, and d of e.
 stability_data <- function(n = 120, seed = 1) {
   with_seed(seed, {
     a <- rnorm(n)
@@ -14,7 +14,7 @@ with_seed <- function(seed, code) {
   code
 }
 
-# What pc() makes of each sample's rows, counted by the plainest means: a row x, y, and the four counts for each pair.
+# Counts the results of pc() on each sample's rows by the plainest means: a row x, y, and the four counts for each pair.
 counts_by_hand <- function(found, suff_of, test, ...) {
   p <- length(found$labels)
   counts <- array(0L, c(p, p, 4))
@@ -51,7 +51,7 @@ counts_by_hand <- function(found, suff_of, test, ...) {
   )
 }
 
-# The function of the package that takes a threshold, on counts that were made up.
+# Calls the function of the package that takes a threshold, on counts that were made up.
 with_average_of <- function(...) getFromNamespace("with_average", "pcgpu")(...)
 
 test_that("counts are those of pc() on each sample's rows, for each test", {
@@ -154,7 +154,7 @@ test_that("the answer depends on the seed alone", {
   )
 })
 
-test_that("tests that R makes give the same counts, here and on a cluster", {
+test_that("R functions give the same counts, here and on a cluster", {
   x <- stability_data()
   native <- stability(x, gaussCItest, 0.05, replicates = 8, seed = 4)
   test <- function(x, y, S, suffStat) gaussCItest(x, y, S, list(C = stats::cor(suffStat), n = nrow(suffStat)))
@@ -181,7 +181,7 @@ test_that("tests that R makes give the same counts, here and on a cluster", {
   expect_error(stability(x, fails, 0.05, replicates = 8, cluster = 2), "repeated rows", class = "pcgpu_error_test")
 })
 
-test_that("what resampling does to data is no error", {
+test_that("the effects of resampling on data are no error", {
   x <- stability_data(30)
   # Constant in most samples.
   x$g <- c(1, rep(0, 29))
@@ -261,7 +261,7 @@ test_that("the threshold is that of Scutari and Nagarajan", {
   }
 })
 
-test_that("the averaged graph has the marks of most samples, and is judged", {
+test_that("the averaged graph has the marks of most samples, and its validity is reported", {
   found <- stability(stability_data(), gaussCItest, 0.05, replicates = 25, seed = 4)
   graph <- averaged_cpdag(found)
   expect_s4_class(graph, "graphNEL")
@@ -310,7 +310,7 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_output(print(strict), "at most\\s+2 \\(Meinshausen\\s+and\\s+Buehlmann\\s+2010")
   expect_warning(
     none <- stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01),
-    "no edge is kept.*at least",
+    "No edge is kept.*at least",
     class = "pcgpu_warning_false_edges"
   )
   expect_false(any(none$average$kept))
@@ -338,7 +338,7 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_equal(stability_bound(q = 10, pairs = 4950, false_edges = bound$false_edges)$threshold, 0.9)
 })
 
-test_that("data are taken as pc() takes them", {
+test_that("data are accepted as pc() accepts them", {
   x <- stability_data()
   named <- stability(x, gaussCItest, 0.05, replicates = 5, seed = 4)
   expect_message(found <- stability(x, alpha = 0.05, replicates = 5, seed = 4), class = "pcgpu_message_data")
@@ -406,7 +406,7 @@ test_that("broken input is refused by argument, value and hint", {
   expect_error(stability_bound(9, 10, false_edges = 1), class = "pcgpu_error_argument")
 })
 
-test_that("it is printed, summed up and drawn, also where there is nothing", {
+test_that("results are printed, summarised and drawn, also if they are empty", {
   x <- stability_data()
   found <- stability(x, gaussCItest, 0.05, replicates = 25, seed = 4)
   expect_output(
@@ -445,7 +445,7 @@ test_that("a progress bar changes nothing, and Ctrl-C stops within half a second
   expect_lt(stopped$took, 0.5)
 })
 
-test_that("counts of numbers and levels, and of data with holes, are those of pc() on each sample's rows", {
+test_that("counts of numbers and levels, and of data with missing values, are those of pc() on each sample's rows", {
   x <- stability_data()
   x$b <- cut(x$b, c(-Inf, -0.5, 0.5, 2, Inf))
   x$f <- x$f > 0
@@ -472,7 +472,7 @@ test_that("counts of numbers and levels, and of data with holes, are those of pc
   )
 })
 
-test_that("samples without any of the holes are searched as samples with some", {
+test_that("samples without any missing value are searched as samples with some", {
   set.seed(1)
   x <- data.frame(a = rnorm(60), b = rnorm(60))
   x$d <- x$a + x$b + rnorm(60)

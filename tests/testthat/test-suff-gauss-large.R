@@ -39,7 +39,7 @@ test_that("a sparse matrix has the correlations of the dense one", {
   }
 })
 
-test_that("sparse matrices of other classes, holes, infinite values and constants are treated as dense ones are", {
+test_that("sparse matrices of other classes, missing values, infinite values and constants work as dense ones", {
   skip_if_not_installed("Matrix")
   x <- counts(200, 6)
   sparse <- methods::as(x, "dgCMatrix")
@@ -76,7 +76,7 @@ test_that("sparse matrices of other classes, holes, infinite values and constant
   expect_error(suff_gauss(sparse, device = cpu_device(memory = 100)), class = "pcgpu_error_argument")
 })
 
-test_that("kept data stand on a file, and have the answers of data that R holds", {
+test_that("kept data can be in a file, and have the answers of data that R holds", {
   x <- simulate(9, 300)
   file <- write_pcgpu_file(x, path_for_test())
   frame <- as.data.frame(x)
@@ -115,7 +115,7 @@ test_that("kept data stand on a file, and have the answers of data that R holds"
   expect_identical(kept$C, suff_gauss(x[-c(2, 7), ], device = "cpu")$C)
 })
 
-test_that("what a file of kept data cannot be made of leaves none", {
+test_that("failures leave no file of kept data", {
   x <- simulate(4, 50)
   path <- path_for_test()
   refused <- function(x, ..., says) {

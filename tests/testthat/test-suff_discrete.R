@@ -84,13 +84,13 @@ test_that("whole numbers are coded like their factors, whatever their type and r
     expect_identical(names(s$levels), colnames(s$dm))
     expect_identical(s$nlev, pmax(lengths(lapply(factors, levels)), 2L))
     if (ncol(x) == 4) {
-      expect_warning(suff_discrete(x, na = "pairwise"), "constant in column \"c\"", class = "pcgpu_warning_constant")
+      expect_warning(suff_discrete(x, na = "pairwise"), "Constant in column \"c\"", class = "pcgpu_warning_constant")
     }
     expect_error(suff_discrete(x), "missing values in column", class = "pcgpu_error_argument")
   }
 })
 
-test_that("factors keep levels that do not occur, beside numbers too", {
+test_that("factors keep levels that do not occur, next to numbers, too", {
   set.seed(5)
   x <- data.frame(
     a = factor(sample(c("u", "v", NA), 300, TRUE), levels = c("w", "u", "x", "v")),
@@ -111,7 +111,7 @@ test_that("factors keep levels that do not occur, beside numbers too", {
   expect_identical(w$columns, 5L)
 })
 
-test_that("the columns of a data frame go through to a graph", {
+test_that("the columns of a data frame lead to a graph", {
   s <- simulate_codes(6, 800)
   x <- as.data.frame(lapply(as.data.frame(s$dm), function(v) factor(letters[v + 1])))
   ours <- suff_discrete(x)
@@ -134,14 +134,14 @@ test_that("missing values are named, or kept", {
 
 test_that("constant columns are reported and have two levels", {
   x <- data.frame(a = c(1, 2, 1), b = 5, c = factor(c("u", "u", "u"), levels = c("u", "v", "w")))
-  w <- expect_warning(s <- suff_discrete(x), "constant in columns \"b\", \"c\"", class = "pcgpu_warning_constant")
+  w <- expect_warning(s <- suff_discrete(x), "Constant in columns \"b\", \"c\"", class = "pcgpu_warning_constant")
   expect_identical(w$columns, 2:3)
   expect_identical(s$nlev, c(2L, 2L, 3L))
   fit <- suppressWarnings(skeleton(s, disCItest, 0.05, labels = names(x)))
   expect_equal(sum(amat(fit)), 0)
 })
 
-test_that("what is not discrete is refused by column", {
+test_that("columns that are not discrete are refused by name", {
   expect_error(suff_discrete(iris), "column.*\"Sepal.Length\".*\"Petal.Width\"", class = "pcgpu_error_argument")
   expect_error(
     suff_discrete(data.frame(a = 1:2, b = I(list(1, 2)))),

@@ -1,4 +1,4 @@
-# What suff_gauss() promises of C.
+# Expects what suff_gauss() promises of C.
 expect_cor <- function(C, wanted, tolerance = 1e-12) {
   expect_lte(max(abs(C - wanted)), tolerance)
   expect_identical(dimnames(C), dimnames(wanted))
@@ -79,7 +79,7 @@ test_that("data must have at least two columns and four rows", {
   expect_error(suff_gauss(simulate(3, 3)), "at least 4", class = "pcgpu_error_argument")
 })
 
-test_that("missing values are refused, or treated as asked", {
+test_that("missing values are refused, or treated as requested", {
   x <- simulate(4, 60)
   x[1:5, 2] <- NA
   x[4:9, 3] <- NA
@@ -100,7 +100,7 @@ test_that("missing values are refused, or treated as asked", {
   expect_error(suff_gauss(x, use = "complete.obs"), "usable rows", class = "pcgpu_error_argument")
 })
 
-test_that("values near the ends of the range, outliers beside a hole, no rows and empty columns are no trap", {
+test_that("values near the ends of the range, outliers next to a missing value, no rows and empty columns work", {
   x <- simulate(4, 60)
   for (scale in 10^c(75, 78, 90, 99, 101, -75, -82, -90, -99, -101)) {
     expect_cor(suff_gauss(x * scale)$C, cor(x))
@@ -135,7 +135,7 @@ test_that("pairwise correlations that are not positive semi-definite give a warn
   expect_identical(s$n, 10L)
 })
 
-test_that("a GPU is refused what it does not do, by name", {
+test_that("arguments that a GPU does not support are refused by name", {
   x <- simulate(5, 40)
   for (device in list("cuda", cuda_device("cuda:1"))) {
     e <- expect_error(suff_gauss(x, method = "spearman", device = device), "CPU", class = "pcgpu_error_argument")
@@ -152,7 +152,7 @@ test_that("a GPU is refused what it does not do, by name", {
   expect_error(suff_gauss(x, device = "gpu"), class = "pcgpu_error_argument")
 })
 
-test_that("without a GPU, large data have cor() all the same, and \"cuda\" is an error of the device", {
+test_that("without a GPU, large data have cor(), and \"cuda\" is an error of the device", {
   skip_with_gpu()
   x <- simulate(4, 40)
   expect_error(suff_gauss(x, device = "cuda"), class = "pcgpu_error_device")
@@ -235,7 +235,7 @@ test_that("values whose squares leave the range of doubles are scaled, which cha
   expect_identical(suff_gauss(x %*% diag(2^c(400, 340, -400, 1020)))$C, unname(suff_gauss(x)$C))
 })
 
-test_that("a column without a correlation is named, whatever is asked for missing values", {
+test_that("a column without a correlation is named, however missing values are treated", {
   x <- simulate(4, 40)
   # Not constant, but no double lies between its values and their mean.
   x[, 3] <- 1 + c(1, rep(0, 39)) * .Machine$double.eps

@@ -45,7 +45,7 @@ test_that("k depends on the observations and on whether there are levels, and ma
   expect_identical(suff_knn(x, k = 29)$k, 29)
 })
 
-test_that("arguments that make no sense are refused by name", {
+test_that("invalid arguments are refused by name", {
   x <- matrix(rnorm(30), 10)
   refused <- function(argument, ...) {
     e <- expect_error(suff_knn(...), class = "pcgpu_error_argument")

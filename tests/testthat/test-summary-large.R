@@ -83,7 +83,7 @@ test_that("components are counted", {
   }
 })
 
-test_that("50,000 variables and 200,000 edges are summed up", {
+test_that("50,000 variables and 200,000 edges are summarised", {
   big <- compact_of(cpdag_of(random_dag(50000, neighbours = 8, seed = 1)), conflicts = 1000)
   said <- capture.output(invisible(summary(big)))
   expect_match(said, "50,000 variables, .* 1,000 in", all = FALSE)

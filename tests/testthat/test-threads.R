@@ -29,7 +29,7 @@ test_that("the argument comes before the option, the option before the variable,
   expect_identical(threads(0.5), 1L)
 })
 
-test_that("settings that make no sense are errors that name them", {
+test_that("invalid settings are errors that name them", {
   threads <- pcgpu:::resolve_threads
   e <- expect_error(with_settings(threads(), option = "many"), class = "pcgpu_error_argument")
   expect_identical(e$argument, "options(pcgpu.threads)")
@@ -39,7 +39,7 @@ test_that("settings that make no sense are errors that name them", {
   }
 })
 
-test_that("a default number of threads is marked so: threads that cannot be started are then done without", {
+test_that("a default number of threads is marked: a call continues without threads that cannot be started", {
   named <- function(code) isTRUE(attr(code, "named"))
   threads <- pcgpu:::resolve_threads
   expect_true(with_settings(named(threads(3))))
@@ -50,13 +50,13 @@ test_that("a default number of threads is marked so: threads that cannot be star
   expect_identical(engine[c("threads_named", "kind")], list(threads_named = FALSE, kind = "cpu"))
 })
 
-# The names of the threads of this process.
+# Returns the names of the threads of this process.
 threads_of_process <- function() {
   tasks <- Sys.glob("/proc/self/task/*/comm")
   vapply(tasks, function(task) tryCatch(readLines(task, warn = FALSE), error = function(e) ""), "", USE.NAMES = FALSE)
 }
 
-test_that("numCores is kept: no more threads than that are there while a search runs", {
+test_that("numCores is respected: no more threads than that exist while a search runs", {
   skip_if_not(dir.exists("/proc/self/task"), "no /proc")
   s <- suff(p = 60, n = 500, degree = 6)
   for (threads in c(1L, 2L)) {
@@ -92,7 +92,7 @@ test_that("numCores is kept: no more threads than that are there while a search 
   expect_identical(left(), 0L)
 })
 
-test_that("a forked child takes one thread unless it is told otherwise", {
+test_that("a forked child takes one thread by default", {
   skip_on_os("windows")
   with_settings({
     expect_identical(

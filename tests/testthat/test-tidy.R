@@ -23,7 +23,7 @@ test_that("tidy() is the table of edges, and glance() one row", {
   expect_false(row$ended_early)
 })
 
-test_that("what is not known is NA", {
+test_that("unknown values are NA", {
   skip_if_not_installed("generics")
   none <- list(C = diag(3), n = 30)
   skel <- generics::glance(skeleton(none, gaussCItest, 0.01, p = 3))

@@ -1,4 +1,4 @@
-# Rows (i, j, mark) as a matrix, and edges as a skeleton.
+# Converts rows (i, j, mark) to a matrix, and edges to a skeleton.
 marks_of <- function(rows, p) amat_of(rows, p)
 
 edges_both_ways <- function(edges, p) {
@@ -9,7 +9,7 @@ edges_both_ways <- function(edges, p) {
   m
 }
 
-test_that("graphs that have marks get pcalg's recorded ones", {
+test_that("graphs with marks get pcalg's recorded marks", {
   calls <- read_golden("fci/marks-random")$calls
   expect_gt(length(calls), 150)
   for (k in seq_along(calls)) {

@@ -1,9 +1,9 @@
-test_that("without pcalg it says so", {
+test_that("without pcalg an error says so", {
   skip_with_pcalg()
   expect_error(use_in_pcalg(), "not installed", class = "pcgpu_error_no_pcalg")
 })
 
-test_that("pcalg runs on pcgpu's functions, and goes back to its own", {
+test_that("pcalg runs on pcgpu's functions, and returns to its own", {
   skip_without_pcalgs_class()
   on.exit(use_in_pcalg(FALSE))
   own <- pcalg::pc

@@ -38,7 +38,7 @@ test_that("tests that are R functions are printed one by one", {
   expect_identical(lines[2], "  x = 0, y = 1, S = () : pval = 0.5")
 })
 
-# pcalg's lines without those about its own inner work with verbose = 2.
+# Returns pcalg's lines without those about its own inner work with verbose = 2.
 transcript <- function(code) capture.output(invisible(code))
 
 test_that("the lines of a search are pcalg's, all of them", {
@@ -111,7 +111,7 @@ test_that("the lines of an orientation are pcalg's, all of them", {
   }
 })
 
-test_that("orient() prints what pc() prints of the orientation", {
+test_that("orient() prints the lines of pc() about the orientation", {
   s <- suff(p = 8, n = 60, degree = 3)
   skel <- skeleton(s, gaussCItest, 0.1, p = 8)
   lines <- capture.output(orient(

@@ -4,7 +4,7 @@ narrow <- function(width, code) {
   utils::capture.output(code)
 }
 
-test_that("lines fit the console, and what is left of them is indented", {
+test_that("lines fit the console, and continued lines are indented", {
   said <- narrow(30, say_lines("one two three four five six seven eight", NULL, c("nine", "ten")))
   expect_identical(said, c("one two three four five six", "  seven eight", "nine", "ten"))
 })
@@ -45,7 +45,7 @@ test_that("print() of results is no wider than the console", {
   expect_match(paste(lines, collapse = " "), "Not a valid CPDAG")
 })
 
-test_that("a comma as the decimal mark is no mark of thousands", {
+test_that("a comma as the decimal mark does not separate thousands", {
   old <- options(OutDec = ",")
   on.exit(options(old))
   expect_no_warning(said <- c(in_words(c(1234567, 12)), counted(1500, "row")))

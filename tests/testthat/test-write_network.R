@@ -22,13 +22,13 @@ written <- function(x, end, ..., lines = FALSE) {
   paths
 }
 
-# Attributes of nodes as they were given, by name.
+# Expects attributes of nodes as they were given, by name.
 expect_known <- function(found, column, names = odd_names) {
   want <- known_of[[column]][match(names, known_of$name)]
   expect_identical(found, want, info = column)
 }
 
-test_that("igraph reads GraphML with all that is in it", {
+test_that("igraph reads all contents of GraphML", {
   skip_if_not_installed("igraph")
   path <- written(odd_graph(feed_names), "graphml")
   graph <- igraph::read_graph(path, "graphml")
@@ -69,7 +69,7 @@ test_that("GraphML is XML, with edges that have no direction marked as such", {
   expect_identical(names, feed_names)
 })
 
-test_that("Graphviz reads DOT with all that is in it", {
+test_that("Graphviz reads all contents of DOT", {
   skip_if(!nzchar(Sys.which("dot")), "Graphviz is not installed")
   skip_if_not_installed("jsonlite")
   read <- function(path) {
@@ -124,7 +124,7 @@ test_that("Graphviz shows names as they are", {
   expect_length(grep("^edge ", plain), 7)
 })
 
-test_that("SIF has a line for each edge and each isolated variable, and tables beside it", {
+test_that("SIF has a line for each edge and each isolated variable, with tables in other files", {
   paths <- written(odd_graph(), "sif", nodes = known_of)
   lines <- strsplit(readLines(paths[1], encoding = "UTF-8"), "\t", fixed = TRUE)
   expect_identical(lines[lengths(lines) == 1], list("a--b"))
@@ -157,7 +157,7 @@ test_that("SIF has a line for each edge and each isolated variable, and tables b
   expect_identical(read(paths[2])$p, edges(fit)$p)
 })
 
-test_that("CX2 is what its specification says", {
+test_that("CX2 follows its specification", {
   skip_if_not_installed("jsonlite")
   path <- written(odd_graph(feed_names), "cx2")
   read <- function(path) jsonlite::fromJSON(readLines(path, encoding = "UTF-8"), simplifyVector = FALSE)
@@ -165,8 +165,8 @@ test_that("CX2 is what its specification says", {
   expect_identical(found[[1]], list(CXVersion = "2.0", hasFragments = FALSE))
   expect_identical(found[[length(found)]], list(status = list(list(success = TRUE))))
   aspect <- function(found, name) unlist(lapply(found, `[[`, name), FALSE)
-  for (told in aspect(found, "metaData")) {
-    expect_length(aspect(found, told$name), told$elementCount)
+  for (entry in aspect(found, "metaData")) {
+    expect_length(aspect(found, entry$name), entry$elementCount)
   }
   expect_identical(vapply(aspect(found, "nodes"), function(node) node$v$name, ""), feed_names)
   ids <- vapply(aspect(found, "nodes"), `[[`, 0L, "id")
@@ -289,7 +289,7 @@ test_that("wrong arguments are named", {
   expect_false(file.exists(sif))
 })
 
-test_that("characters that a format cannot have are refused", {
+test_that("characters that a format does not allow are refused", {
   one <- function(name) matrix(c(0, 0, 1, 0), 2, dimnames = list(c("a", name), c("a", name)))
   refused <- function(name, end) {
     expect_identical(
@@ -319,13 +319,13 @@ test_that("characters that a format cannot have are refused", {
   expect_identical(bad$argument, "nodes")
 })
 
-test_that("row names say of which variables, and NA says nothing", {
+test_that("row names give the variables, and NA gives nothing", {
   nodes <- data.frame(v = c(1.5, NA), row.names = c("d", "b"))
   lines <- readLines(written(small_fit(), "gv", nodes = nodes))
   expect_identical(lines[2:5], c("  \"a\";", "  \"b\";", "  \"c\";", "  \"d\" [ v=\"1.5\"];"))
 })
 
-test_that("what cannot be written is an error, and nothing is left", {
+test_that("objects that cannot be written are an error, and no file is left", {
   skip_on_os("windows")
   expect_error(
     pcgpu:::write_whole("x", file.path(tempdir(), "not there", "net.gv")),
@@ -341,7 +341,7 @@ test_that("what cannot be written is an error, and nothing is left", {
   expect_length(list.files(dirname(folder), paste0("^[.]", basename(folder)), all.files = TRUE), 0)
 })
 
-test_that("numbers are read as they were", {
+test_that("numbers are read as they were written", {
   x <- c(0.1, 1 / 3, 1e-300, .Machine$double.xmin / 8, 1e5, 123456789, -0, NA, Inf, 5e-324)
   expect_identical(as.double(pcgpu:::digits_of(x)), x)
   expect_identical(pcgpu:::digits_of(0.05), "0.05")

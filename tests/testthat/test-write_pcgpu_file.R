@@ -1,4 +1,4 @@
-test_that("the layout is the one that the help page has", {
+test_that("the layout is that of the help page", {
   x <- cbind(a = c(1.5, NA, 3), "g\u00e8ne" = 4:6)
   path <- path_for_test()
   file <- write_pcgpu_file(x, path)
@@ -38,7 +38,7 @@ test_that("blocks of a function are written as they come", {
   expect_identical(as.matrix(write_pcgpu_file(file, path_for_test())), as.matrix(file))
 })
 
-test_that("a file may be read by those whom the umask allows", {
+test_that("the umask decides who may read a file", {
   skip_on_os("windows")
   path <- tempfile()
   on.exit(unlink(path))

@@ -18,7 +18,7 @@ case_limit <- 30
 work <- tempfile("fuzz")
 dir.create(work)
 
-# A wild allocation must fail here, in a process with 8 GiB of address space, and not bring down the machine.
+# Runs a child process with 8 GiB of address space. A wild allocation must fail there, and not bring down the machine.
 run_child <- function(from, to, limit) {
   progress <- file.path(work, "progress")
   tally <- file.path(work, "tally")

@@ -29,7 +29,7 @@ use crate::value::{allocate, Value};
 extern "C" {
     fn pcgpu_lazy_p_max(state: SEXP, opened: SEXP) -> SEXP;
     fn pcgpu_lazy_sepset(parts: SEXP, opened: SEXP) -> SEXP;
-    /// Whether this R has lists of this kind: from 4.3 on.
+    /// Returns whether this R supports lazy lists (4.3 or newer).
     fn pcgpu_has_lazy_lists() -> i32;
 }
 
@@ -42,7 +42,7 @@ fn open(state: &List, token: &Token) -> Outcome<Robj> {
     let found = Found::from_list(state)?;
     let flat = found.flat()?;
     let p = flat.p();
-    // SAFETY: the arrays belong to vectors in `state`, which whoever holds the result of this function holds as well.
+    // SAFETY: the arrays belong to vectors in `state`, which the caller keeps as long as the result of this function.
     let flat = unsafe { std::mem::transmute::<Flat<'_>, Flat<'static>>(flat) };
     let cells = |name: &str| -> Option<&'static [f64]> {
         let cells = state.optional(name)?.as_real_slice()?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use extendr_api::prelude::*;
-use pcgpu_core::Error;
+use pcgpu_core::{reason, Error};
 
 use crate::failure::{Failure, Outcome};
 use crate::processes::{Arrived, Line, Lock, Workers};
@@ -28,7 +28,8 @@ fn numbers(value: &Robj) -> Vec<usize> {
 fn cannot(what: &str) -> impl Fn(std::io::Error) -> Failure + '_ {
     move |error| {
         let hint = "give fewer workers, or raise the limits on processes and open files (ulimit -u, ulimit -n)";
-        Error::Cluster { message: format!("a worker could not be {what} ({error})"), hint: hint.into() }.into()
+        let message = format!("a worker could not be {what} ({})", reason(&error));
+        Error::Cluster { message, hint: hint.into() }.into()
     }
 }
 

@@ -218,6 +218,12 @@ pub fn shown(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
+/// Returns the system's words for an error, without the number that Rust adds: "Permission denied".
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error ").next().unwrap_or(&text).to_string()
+}
+
 /// Formats a number of bytes: 160 GiB, 1.5 GiB, 20 KiB.
 fn size(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -278,7 +284,15 @@ impl std::error::Error for Error {}
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use super::{reason, shown};
+
+    #[test]
+    fn reasons_have_no_number() {
+        let missing = std::io::Error::from_raw_os_error(2);
+        assert!(missing.to_string().contains(" (os error 2)"));
+        assert!(!reason(&missing).is_empty() && !reason(&missing).contains("os error"));
+        assert_eq!(reason(&std::io::Error::other("no space")), "no space");
+    }
 
     #[test]
     fn numbers_read_as_in_r() {

@@ -1,4 +1,4 @@
-//! pcgpu-core: causal structure learning with the PC algorithm, exact to `pcalg` 2.7-12.
+//! pcgpu-core: causal structure learning with the PC algorithm, with the answers of `pcalg` 2.7-12. The crate does not depend on R.
 //!
 //! The layers. Each layer knows only the layers above it; tests/core/layers.rs enforces this.
 //!
@@ -57,4 +57,4 @@ pub mod simulation;
 pub mod stability;
 pub mod team;
 
-pub use error::{shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};
+pub use error::{reason, shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};

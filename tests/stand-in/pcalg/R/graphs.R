@@ -48,7 +48,7 @@ dsep <- function(a, b, S = NULL, g, john.pairs = NULL) {
 
 dsepTest <- function(x, y, S = NULL, suffStat) as.numeric(wgtMatrix(suffStat$g)[x, y] == 0)
 
-# The number of pairs with different edges.
+# Returns the number of pairs with different edges.
 shd <- function(g1, g2) {
   edges_of <- function(g) as(getGraph(g), "matrix") != 0
   differs <- edges_of(g1) != edges_of(g2)

@@ -137,7 +137,8 @@ udag2pag <- function(
   pag
 }
 
-# Each has a body of its own: R takes functions of the same arguments and body for one.
+# Answers like a test. Each of these functions has its own body, because R treats functions with equal arguments and
+# body as one.
 gaussCItest <- function(x, y, S, suffStat) as.numeric(abs(suffStat$C[x, y]) < 0.1)
 
 disCItest <- function(x, y, S, suffStat) as.numeric(abs(cor(suffStat$dm[, x], suffStat$dm[, y])) < 0.1)

@@ -65,8 +65,8 @@ pub fn table(file: &str) -> Result<Vec<Vec<f64>>, Failure> {
     Ok(text.lines().filter_map(numbers).collect())
 }
 
-/// Returns correlations, p and n. The file is a CSV of samples x variables, or a `*.bin` that holds p and n as 32-bit integers and then the
-/// p x p correlations as doubles.
+/// Returns correlations, p and n. The file is a CSV of samples x variables, or a `*.bin`. The latter holds p and n as 32-bit integers and then
+/// the p x p correlations as doubles.
 pub fn correlations(file: &str) -> Result<(Vec<f64>, usize, usize), Failure> {
     if file.ends_with(".bin") {
         let bytes = std::fs::read(file)?;

@@ -43,8 +43,11 @@ impl Together {
     /// [`Method::Optimal`] is its `ida()`.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the lists are not a graph, for [`Method::Global`], if Meek's rules are needed but the graph is not a
-    /// maximally oriented PDAG, and for too many sets.
+    /// Returns [`Error::Argument`] in these cases:
+    /// - The lists are not a graph.
+    /// - The method is [`Method::Global`].
+    /// - Meek's rules are needed, but the graph is not a maximally oriented PDAG.
+    /// - There are too many sets.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, technique: Technique) -> Result<Together> {
         let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();

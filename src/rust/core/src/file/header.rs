@@ -5,7 +5,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{failure, Digest, ANEW};
+use super::{failure, Digest, REWRITE};
 use crate::error::FileKind;
 use crate::{Error, Result};
 
@@ -68,7 +68,7 @@ impl Header {
                 FileKind::Truncated,
                 path,
                 format!("has only {} bytes and no complete header", bytes.len()),
-                ANEW,
+                REWRITE,
             ));
         }
         let version = short(bytes, 8);
@@ -82,7 +82,7 @@ impl Header {
                 "write it again with write_pcgpu_file(), or use the version of pcgpu that wrote it",
             ));
         }
-        let damaged = || failure(FileKind::Damaged, path, "is damaged (its header is invalid)".into(), ANEW);
+        let damaged = || failure(FileKind::Damaged, path, "is damaged (its header is invalid)".into(), REWRITE);
         let content = match short(bytes, 12) {
             1 => Content::Values,
             2 => Content::Centred,

@@ -37,7 +37,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{FileError, FileKind};
 use crate::memory::Use;
 use crate::pool::{Pool, Stop};
-use crate::{Error, Result};
+use crate::{reason, Error, Result};
 use header::{Header, BLOCK, DATA};
 
 /// The digest of a file, in bytes.
@@ -59,7 +59,7 @@ fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
         FileKind::Unwritable => ("cannot be written", "give a path with write permission and free space"),
         _ => ("cannot be read", "give the path of a readable file that write_pcgpu_file() wrote"),
     };
-    failure(kind, path, format!("{message} ({error})"), hint)
+    failure(kind, path, format!("{message} ({})", reason(error)), hint)
 }
 
 /// Returns the error of a failed mapping. A lack of addresses in the process is not the file's fault.
@@ -74,7 +74,7 @@ fn failure(kind: FileKind, path: &Path, message: String, hint: &str) -> Error {
     Error::File(FileError { kind, path: path.display().to_string(), message, hint: hint.into() })
 }
 
-const ANEW: &str = "write it again with write_pcgpu_file()";
+const REWRITE: &str = "write it again with write_pcgpu_file()";
 
 impl DataFile {
     /// Opens a file and checks everything except the numbers. `wanted`: the digest that it must have.
@@ -90,7 +90,7 @@ impl DataFile {
         let file = File::open(path).map_err(unread)?;
         let about = file.metadata().map_err(unread)?;
         if about.len() == 0 {
-            return Err(failure(FileKind::Foreign, path, "is empty".into(), ANEW));
+            return Err(failure(FileKind::Foreign, path, "is empty".into(), REWRITE));
         }
         // SAFETY: no pcgpu process changes a file that has its name, and the file may be read-only. If another program truncates it, this
         // process ends by a signal, as with any mapped file.
@@ -106,7 +106,7 @@ impl DataFile {
                 "copy it again, or write it again with write_pcgpu_file()",
             ));
         }
-        let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), ANEW);
+        let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), REWRITE);
         if map.len() as u64 > whole {
             return Err(damaged("is damaged (it has bytes after its end)"));
         }
@@ -151,7 +151,7 @@ impl DataFile {
             column(block * BLOCK),
             column(last)
         );
-        Err(failure(FileKind::Damaged, &self.path, message, ANEW))
+        Err(failure(FileKind::Damaged, &self.path, message, REWRITE))
     }
 
     /// Returns the number of rows.

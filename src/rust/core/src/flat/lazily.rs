@@ -1,4 +1,4 @@
-//! Single cells of pcalg's p x p forms of a flat result, for objects that hold the flat result and make these forms when they are asked for.
+//! Computes single cells of pcalg's p x p matrices from a flat result, when R asks for them.
 
 use super::na;
 use super::read::{Flat, Rows};

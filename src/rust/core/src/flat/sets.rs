@@ -144,8 +144,7 @@ pub struct Sets<'a> {
 pub struct SetsMut<'a> {
     /// The other vertex of each entry, counted from 1.
     pub to: &'a mut [i32],
-    /// The code of each entry's set, by bits ([`crate::planes`]): 0 for the empty set, the only member counted from 1, or p + the number of
-    /// the larger set counted from 1.
+    /// Codes of the sets, by bits ([`crate::planes`]). 0: empty. 1 to p: the only member. Above p: p + the number of the larger set, from 1.
     pub set: &'a mut [u8],
     /// The p-value of each entry, by bytes.
     pub p: &'a mut [u8],

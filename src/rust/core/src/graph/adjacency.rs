@@ -15,7 +15,7 @@ pub struct Adjacency {
     bits: Vec<u64>,
 }
 
-/// Returns words without a bit. Many words go on large pages, because a large graph spends most of its time on the first touch of its
+/// Returns words without a bit. Many words are put on large pages, because a large graph spends most of its time on the first touch of its
 /// pages.
 pub(crate) fn no_bits(words: usize) -> Vec<u64> {
     let mut bits = vec![0; words];

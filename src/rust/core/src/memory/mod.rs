@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_bytes_and_mend() {
+    fn messages_name_bytes_and_hint() {
         let error = Error::Memory { bytes: 160 << 30, available: Some(3 << 29), what: "it", hint: "do less".into() };
         assert_eq!(
             error.to_string(),

@@ -19,7 +19,7 @@ use super::state::State;
 use crate::memory::{self, Use};
 use crate::search::wire::Reader;
 use crate::search::{Largest, Options};
-use crate::{shown, Error, Result};
+use crate::{reason, shown, Error, Result};
 
 const MAGIC: &[u8; 8] = b"pcgpuCHK";
 const FORM: u64 = 3;
@@ -158,7 +158,7 @@ fn damaged(file: &Path) -> Error {
 }
 
 fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
-    let unreadable = |error: io::Error| failure("read", file, format!("cannot be read ({error})"), ANOTHER);
+    let unreadable = |error: io::Error| failure("read", file, format!("cannot be read ({})", reason(&error)), ANOTHER);
     let bytes = match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error)),

@@ -8,7 +8,7 @@ use super::state::State;
 use super::{file, Checkpoint, Limits};
 use crate::observer::{Observer, WriteState};
 use crate::search::{Largest, Options};
-use crate::{Error, Result};
+use crate::{reason, Error, Result};
 
 /// Seconds after which the duration of a level can be estimated.
 const FIRST_LOOK: f64 = 0.1;
@@ -105,7 +105,7 @@ impl<'o> Keeper<'o> {
             return Ok(Some(state));
         }
         file::write(file, &kept.asked, &self.done, &mut |_| Ok(()))
-            .map_err(|error| unwritten(file, &error.to_string()))?;
+            .map_err(|error| unwritten(file, &reason(&error)))?;
         Ok(None)
     }
 
@@ -116,7 +116,7 @@ impl<'o> Keeper<'o> {
         let table = file::read_table(file, &kept.asked)?.filter(|table| !table.is_empty());
         if table.is_none() {
             file::write(file, &kept.asked, &self.done, &mut |_| Ok(()))
-                .map_err(|error| unwritten(file, &error.to_string()))?;
+                .map_err(|error| unwritten(file, &reason(&error)))?;
         }
         Ok(table)
     }
@@ -237,7 +237,7 @@ impl Observer for Keeper<'_> {
     fn keep(&mut self, write: &mut WriteState) -> Result<()> {
         if let Some(kept) = &mut self.kept {
             let written = file::write(&kept.checkpoint.file, &kept.asked, &self.done, write);
-            kept.failed = written.err().map(|error| error.to_string());
+            kept.failed = written.err().map(|error| reason(&error));
             kept.written = Instant::now();
         }
         Ok(())

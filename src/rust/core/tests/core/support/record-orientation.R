@@ -8,7 +8,7 @@ stopifnot(packageVersion("pcalg") == "2.7.12")
 # DAGs on which rule 3 of udag2pdag() directs an edge that the CPDAG leaves undirected: c1 -> c2 counts as not connected.
 dags <- jsonlite::fromJSON("orientation-dags.json", simplifyDataFrame = FALSE)
 
-# as(graph, "matrix") as from, to, mark, from, to, mark, ...
+# Converts as(graph, "matrix") to from, to, mark, from, to, mark, ...
 marks <- function(graph) {
   m <- as(graph, "matrix")
   at <- which(m != 0, arr.ind = TRUE)
@@ -16,7 +16,7 @@ marks <- function(graph) {
   as.integer(rbind(at[, 1], at[, 2], m[at]))
 }
 
-# The entries of sepset that are not NULL, each x, y, S...
+# Returns the entries of sepset that are not NULL, each x, y, S...
 entries <- function(sepset) {
   out <- list()
   for (x in seq_along(sepset)) for (y in seq_along(sepset[[x]]))
@@ -24,7 +24,8 @@ entries <- function(sepset) {
   out
 }
 
-# Styles 1 to 3 put an arbitrary set on the smaller side, on either, on both or none; 4 and 5 make colliders rare.
+# Draws separating sets. Styles 1 to 3 put an arbitrary set on the smaller side, on either, on both or none; 4 and 5
+# make colliders rare.
 random_sepsets <- function(A, style) {
   p <- nrow(A)
   arbitrary <- function(x, y) {
@@ -47,7 +48,7 @@ random_sepsets <- function(A, style) {
   sepset
 }
 
-# Separating sets that give exactly the colliders of the DAG D.
+# Returns separating sets that give exactly the colliders of the DAG D.
 dag_sepsets <- function(D) {
   A <- D + t(D)
   p <- nrow(D)

@@ -56,8 +56,8 @@ impl Bound {
     }
 
     /// Returns the bound if the correlations of p variables cannot all be made at once, or `None` if `make` has made them all. The bound is the
-    /// caller's if all take more. If `make` runs out of memory, it is half of the available memory, or half of what `make` wanted if that is
-    /// unknown.
+    /// caller's if all correlations exceed it. If `make` runs out of memory, it is half of the available memory, or half of what `make` wanted
+    /// if that is unknown.
     ///
     /// # Errors
     /// Other errors of `make`.

@@ -4,8 +4,8 @@
 //!
 //! * `marginal`: columns of level 0, by panels of rows.
 //! * `slices`: pairs of level 1, by slices of the variables that they are tested given; in sparse graphs, by slices of the upper triangle.
-//! * `packed`, `local`: sides of pairs, which need only the correlations of their row's neighbours. These small matrices are held for as many
-//!   rows as fit, from level 2 on, and at level 1 if they are smaller than the slices that would pass.
+//! * `packed`, `local`: sides of pairs, which need only the correlations of their row's neighbours. From level 2 on, as many rows as fit have
+//!   their small matrices. Level 1 does so if they are smaller than the slices.
 //!
 //! The answers equal those of [`CudaSearch`] to the last bit, as the same kernels decide.
 

@@ -40,7 +40,7 @@ impl Ends {
         self.larger[rows.end] - self.larger[rows.start]
     }
 
-    /// Returns, by row, the number of its first pair with a larger vertex, less the number of its smaller neighbours. It may wrap.
+    /// Returns for each row: (index of its first pair with a larger vertex) - (number of smaller neighbours). It may wrap.
     pub fn less_smaller(&self) -> Vec<u64> {
         let rows = self.all.windows(2).zip(self.larger.windows(2));
         rows.map(|(all, larger)| larger[1].wrapping_sub(all[1] - all[0])).collect()
