@@ -69,9 +69,17 @@ shape <- function(rows) {
   ifelse(rows$p == "" | rows$n == "", whole(paste0(rows$p, rows$n)), paste(whole(rows$p), "x", whole(rows$n)))
 }
 
+# The commits of rows; `+` marks a build with changes that were not committed.
+commit_of <- function(rows) {
+  paste0(
+    ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)),
+    ifelse(grepl("uncommitted", rows$note), "+", "")
+  )
+}
+
 # Returns a table whose last column refers to a line below it: date, commit and machine.
 table_text <- function(cells, rows, command) {
-  runs <- paste(rows$date, ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)))
+  runs <- paste(rows$date, commit_of(rows))
   known <- unique(data.frame(machine = rows$machine, run = runs))
   known$letter <- letters[seq_len(nrow(known))]
   cells$run <- known$letter[match(paste(rows$machine, runs), paste(known$machine, known$run))]
@@ -304,7 +312,7 @@ clusters <- function() {
     results$suite == "cluster" &
       !startsWith(results$case, "shapes") &
       !grepl(
-        "level [2-9]|select: (20|50) of|select: 100 of 10000|select: .*, 3 levels|1 worker$|all: (rfci|fciPlus|markov|cstar|orient.maj)|p [12]000 by",
+        "level [2-9]|select: (20|50) of|select: 100 of 10000|select: .*, 3 levels|1 worker$|no workers$|all: (rfci|fciPlus|markov|cstar|orient.maj)|p [12]000 by",
         results$case
       ),
   ])
@@ -406,11 +414,11 @@ page <- function() {
   c(
     "# Measured",
     "",
-    "`bench/report.R` writes this page and its pictures from `results.csv`, `recovered.csv` and `gpu-runs.csv`. Each table has the newest row of each case. The files have all rows, with",
-    "repeats, threads and versions; their history and the notebook of November 2026 are in git.",
+    "`bench/report.R` writes this page and its pictures from `results.csv`, `recovered.csv` and `gpu-runs.csv`. Each table has the newest row of each case;",
+    "the files have all rows. Git has an older notebook.",
     "",
     "**How to read.** Times are in seconds. \"a / b\" means least / median. `times` is the peer's time divided by ours. All times of a row are of one machine and one run. Peers use one thread unless",
-    "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields.",
+    "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields. `+`: uncommitted changes.",
     "",
     "**How to repeat.** Each table names its command, for the root of the repository after `tools/install-package` and `export R_LIBS=.Rlib`. `--csv=FILE` appends the rows to a file in the format of `results.csv`. Real data are not in the repository:",
     "`PCGPU_BENCH_DATA` names their folder (`bench/data.R`). `bench/README.md` lists the scripts.",
@@ -496,7 +504,7 @@ with_headline <- function(lines) {
     "ratio",
     paste0("pcgpu, one ", card)
   )
-  runs <- function(rows) unique(paste0(rows$machine, " (commit ", rows$commit, ", ", rows$date, ")"))
+  runs <- function(rows) unique(paste0(rows$machine, " (commit ", commit_of(rows), ", ", rows$date, ")"))
   table <- c(
     head_text(names(cells)),
     vapply(seq_len(nrow(cells)), function(i) do.call(row_text, unname(as.list(cells[i, ]))), ""),
