@@ -163,8 +163,10 @@ test_that("arguments, their order and defaults are pcalg's, ours come after", {
     theirs <- formals(getExportedValue("pcalg", name))
     ours <- formals(get(name, asNamespace("pcgpu")))
     expect_identical(names(ours), c(names(theirs), "device", "progress", "...", "control"))
-    same <- setdiff(names(theirs), "numCores")
+    same <- setdiff(names(theirs), c("numCores", "u2pd"))
     expect_identical(as.list(ours)[same], as.list(theirs)[same])
+    # pcalg has no "valid".
+    expect_identical(eval(ours$u2pd), if (!is.null(theirs$u2pd)) c(eval(theirs$u2pd), "valid"))
   }
 })
 
