@@ -166,7 +166,7 @@ plot_cpdag <- function(
   invisible(x)
 }
 
-# Returns what is drawn: list(listed, nodes, all, names, labelled, wish, said, remark). listed: the graph of the nodes
+# Returns the parts of a picture: list(listed, nodes, all, names, labelled, wish, said, remark). listed: the graph of the nodes
 # that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled:
 # whether the user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind
 # colours. remark: a line about what is left out.

@@ -150,17 +150,22 @@ impl<'a> Flat<'a> {
         of_sets().or_else(|| self.edges.value(x, y)).or_else(|| self.gaps.value(x, y))
     }
 
+    /// Returns the set of an entry, by its number among all and in its row.
+    pub(super) fn decoded(&self, number: usize, at: usize) -> Set<'a> {
+        match self.codes[number] as usize {
+            0 => Set::Empty,
+            only if only <= self.p => Set::Single(only as i32),
+            code => {
+                let large = code - self.p;
+                Set::Large(&self.members[self.ends[large - 1] as usize..self.ends[large] as usize], at)
+            }
+        }
+    }
+
     /// Returns pcalg's `sepset[[x]][[y]]`; `None`: NULL.
     pub fn set(&self, x: usize, y: usize) -> Option<Set<'a>> {
         if let Some((at, number)) = self.sets.find(x, y) {
-            return Some(match self.codes[number] as usize {
-                0 => Set::Empty,
-                only if only <= self.p => Set::Single(only as i32),
-                code => {
-                    let large = code - self.p;
-                    Set::Large(&self.members[self.ends[large - 1] as usize..self.ends[large] as usize], at)
-                }
-            });
+            return Some(self.decoded(number, at));
         }
         let (low, high) = (x.min(y), x.max(y));
         let is_side = if self.fast { x > y } else { x < y };

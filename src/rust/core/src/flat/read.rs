@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{counted, marks, na, parts, starts, CONFLICT, UNDIRECTED};
+use super::{counted, marks, na, parts, starts, Set, CONFLICT, UNDIRECTED};
 use crate::graph::{Adjacency, SepSetLog, SepSets, Separations, Side, Singles};
 use crate::memory::{self, Use};
 use crate::orient::Pdag;
@@ -155,8 +155,8 @@ impl<'a> Flat<'a> {
     /// # Errors
     /// [`Error::Memory`].
     pub fn sepsets(&self, graph: &Adjacency, pool: &Pool) -> Result<SepSets> {
-        let Flat { p, ends, members, ref codes, ref sets, .. } = *self;
-        memory::room(Adjacency::bytes(p) + 24 * p + 32 * codes.len() + 4 * members.len(), Use::Sets)?;
+        let Flat { p, ref sets, .. } = *self;
+        memory::room(Adjacency::bytes(p) + 24 * p + 32 * self.codes.len() + 4 * self.members.len(), Use::Sets)?;
         let (bits, words) = (graph.words().iter().copied().map(AtomicU64::new).collect::<Vec<_>>(), p.div_ceil(64));
         let insert = |x: usize, y: usize| bits[x * words + y / 64].fetch_or(1 << (y % 64), Ordering::Relaxed);
         for rows in [&self.gaps, sets] {
@@ -169,29 +169,27 @@ impl<'a> Flat<'a> {
         }
         // All other pairs were separated by the empty set.
         let others = Adjacency::from_rows(p, bits.into_iter().map(AtomicU64::into_inner).collect());
-        let is_single = |code: u32| (1..=p).contains(&(code as usize));
-        let count = |x: usize| sets.entries_of(x..x + 1).filter(|&(at, ..)| is_single(codes[at])).count() as u64;
+        let single = |at: usize| match self.decoded(at, 0) {
+            Set::Single(only) => Some(only as u32 - 1),
+            _ => None,
+        };
+        let count = |x: usize| sets.entries_of(x..x + 1).filter(|&(at, ..)| single(at).is_some()).count() as u64;
         let starts = starts(counted(pool, p, count).into_iter());
         let mut records = memory::zeros(starts[p] as usize, Use::Sets)?;
-        let mut rest = &mut records[..];
-        let mut shares = Vec::new();
-        for part in sets.parts(pool) {
-            let (share, later) = rest.split_at_mut((starts[part.end] - starts[part.start]) as usize);
-            shares.push((part, share));
-            rest = later;
-        }
-        pool.each_of(shares, |_, (part, share): (Range<usize>, &mut [[u32; 2]])| {
-            let singles = sets.entries_of(part).filter(|&(at, ..)| is_single(codes[at]));
-            share.iter_mut().zip(singles).for_each(|(record, (at, _, y))| *record = [y as u32, codes[at] - 1]);
+        let parts = sets.parts(pool);
+        pool.each_of(planes::cut(&mut records, &starts, &parts), |task, share: &mut [[u32; 2]]| {
+            let part = parts[task].clone();
+            let singles = sets.entries_of(part).filter_map(|(at, _, y)| Some([y as u32, single(at)?]));
+            share.iter_mut().zip(singles).for_each(|(record, single)| *record = single);
         });
         let mut larger = BTreeMap::new();
-        for (at, x, y) in sets.entries().filter(|&(at, ..)| !is_single(codes[at])) {
-            let set: Vec<u32> = match (codes[at] as usize).checked_sub(p) {
-                None => Vec::new(),
-                Some(large) => {
-                    members[ends[large - 1] as usize..ends[large] as usize].iter().map(|&v| v as u32 - 1).collect()
-                }
+        for (at, x, y) in sets.entries() {
+            let members = match self.decoded(at, 0) {
+                Set::Single(_) => continue,
+                Set::Empty => &[],
+                Set::Large(members, _) => members,
             };
+            let set: Vec<u32> = members.iter().map(|&v| v as u32 - 1).collect();
             let of_size = larger.entry(set.len()).or_insert_with(|| Separations::of_size(set.len()));
             of_size.push(x as u32, y as u32, &set);
         }
