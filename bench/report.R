@@ -415,7 +415,7 @@ page <- function() {
     "# Measured",
     "",
     "`bench/report.R` writes this page and its pictures from `results.csv`, `recovered.csv` and `gpu-runs.csv`. Each table has the newest row of each case;",
-    "the files have all rows. Git has an older notebook.",
+    "the files have all rows. Git has older notes.",
     "",
     "**How to read.** Times are in seconds. \"a / b\" means least / median. `times` is the peer's time divided by ours. All times of a row are of one machine and one run. Peers use one thread unless",
     "the program shares its work. An empty cell was not measured. `times` compares medians where both are there. In table 1 every answer was pcalg's in all fields. `+`: uncommitted changes.",
