@@ -205,14 +205,12 @@ pub fn options(list: &List) -> Outcome<Options> {
         &[("stable", Method::Stable), ("stable.fast", Method::StableFast), ("original", Method::Original)],
     )?;
     let mut options = Options {
-        p,
         method,
-        alpha: list.number("alpha")?,
         na_delete: list.flag("na_delete")?,
         m_max: list.number("m_max")?,
         fixed_gaps: pairs(list, "fixed_gaps", p)?,
         fixed_edges: pairs(list, "fixed_edges", p)?,
-        tiers: Tiers::default(),
+        ..Options::new(p, list.number("alpha")?)
     };
     background(list.field("knowledge")?, p)?.enter(&mut options);
     Ok(options)
@@ -325,7 +323,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>, pool: &Pool) 
         let row = row.ok_or_else(|| refuse(format!("has an invalid entry at [[{}]]", x + 1)))?;
         let asked: Vec<usize> = match graph {
             None => (0..p).collect(),
-            Some(graph) => graph.at_distance_two(x).map(|y| y as usize).collect(),
+            Some(graph) => graph.at_distance_two(x).into_iter().map(|y| y as usize).collect(),
         };
         for y in asked.into_iter().filter(|&y| y != x && y < row.len()) {
             // SAFETY: `row` is a list of at least y + 1 entries, protected by its Robj, and the entry by the list.

@@ -83,7 +83,7 @@ impl Worker for Known {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, _: &mut dyn Observer) -> Result<()> {
         for column in columns {
             let y = column.y();
-            column.settle(level, self.separated.row(y), self.kept.row(y));
+            column.settle(level, self.separated.bit_row(y), self.kept.bit_row(y));
         }
         Ok(())
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{counted, marks, na, parts, starts, Set, CONFLICT, UNDIRECTED};
 use crate::graph::{Adjacency, SepSetLog, SepSets, Separations, Side, Singles};
@@ -157,18 +156,14 @@ impl<'a> Flat<'a> {
     pub fn sepsets(&self, graph: &Adjacency, pool: &Pool) -> Result<SepSets> {
         let Flat { p, ref sets, .. } = *self;
         memory::room(Adjacency::bytes(p) + 24 * p + 32 * self.codes.len() + 4 * self.members.len(), Use::Sets)?;
-        let (bits, words) = (graph.words().iter().copied().map(AtomicU64::new).collect::<Vec<_>>(), p.div_ceil(64));
-        let insert = |x: usize, y: usize| bits[x * words + y / 64].fetch_or(1 << (y % 64), Ordering::Relaxed);
+        // All pairs but these were separated by the empty set.
+        let mut others = graph.copied(pool)?;
         for rows in [&self.gaps, sets] {
-            pool.each_of(rows.parts(pool), |_, part| {
-                rows.entries_of(part).for_each(|(_, x, y)| {
-                    insert(x, y);
-                    insert(y, x);
-                });
+            let parts = rows.parts(pool);
+            others.insert_all(pool, parts.len(), |part, insert| {
+                rows.entries_of(parts[part].clone()).for_each(|(_, x, y)| insert(x, y));
             });
         }
-        // All other pairs were separated by the empty set.
-        let others = Adjacency::from_rows(p, bits.into_iter().map(AtomicU64::into_inner).collect());
         let single = |at: usize| match self.decoded(at, 0) {
             Set::Single(only) => Some(only as u32 - 1),
             _ => None,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{counted, na, parts, starts, CONFLICT, TO_LARGER, TO_SMALLER, UNDIRECTED};
-use crate::graph::Adjacency;
+use crate::graph::{bits, Adjacency};
 use crate::orient::Pdag;
 use crate::planes::{cut, DoublesMut};
 use crate::pool::Pool;
@@ -85,17 +85,13 @@ impl<'a> Listed<'a> {
 /// Iterates over the vertices y > x that are not adjacent to x and have no set that separates them from x.
 fn apart<'a>(found: &'a Skeleton, left: &'a PairValues, x: usize) -> impl Iterator<Item = usize> + 'a {
     let Skeleton { graph, sepsets, .. } = found;
-    let known = move |w: usize| graph.row(x)[w] | sepsets.empty_row(x)[w] | left.row(x).map_or(0, |row| row[w]);
-    let above = (x / 64..graph.row(x).len()).flat_map(move |w| {
-        let mut word = !known(w);
-        std::iter::from_fn(move || {
-            let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
-            word &= word - 1;
-            Some(64 * w + bit)
-        })
-    });
+    let (graph, left) = (graph.row(x), left.row(x));
+    let known = move |w: usize| graph.word(w) | left.map_or(0, |row| row.word(w));
+    let above = sepsets.empty().gaps_of(x).skip_while(move |&(w, _)| w < x / 64);
     above
-        .filter(move |&y| y > x && y < graph.p())
+        .flat_map(move |(w, word)| bits(w, word & !known(w)))
+        .map(|y| y as usize)
+        .filter(move |&y| y > x)
         .filter(move |&y| sepsets.get(x, y).is_none() && sepsets.get(y, x).is_none())
 }
 

@@ -16,7 +16,7 @@ pub mod subsets;
 mod tiers;
 
 pub(crate) use adjacency::{bits, no_bits, BITS};
-pub use adjacency::{Adjacency, Half};
+pub use adjacency::{Adjacency, Form, Half, Row};
 pub(crate) use blocks::each_block;
 pub(crate) use chordal::is_chordal;
 pub(crate) use closure::Closure;

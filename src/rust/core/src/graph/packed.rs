@@ -1,6 +1,6 @@
 //! A list of vertices as bits, which meets the rows of a graph 64 vertices at a time.
 
-use super::adjacency::bits;
+use super::adjacency::{bits, Row};
 
 /// The words of a bit row that hold vertices of a list. A short list has few words, however long the row is.
 #[derive(Default)]
@@ -24,9 +24,9 @@ impl Packed {
         &self.0
     }
 
-    /// Returns the vertices of the list that a bit row does not have, in ascending order.
-    pub fn outside<'a>(&'a self, row: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
-        self.0.iter().flat_map(|&(w, word)| bits(w, word & !row[w])).map(|v| v as usize)
+    /// Returns the vertices of the list that a row does not have, in ascending order.
+    pub fn outside<'a>(&'a self, row: Row<'a>) -> impl Iterator<Item = usize> + 'a {
+        self.0.iter().flat_map(move |&(w, word)| bits(w, word & !row.word(w))).map(|v| v as usize)
     }
 }
 
@@ -40,8 +40,8 @@ mod tests {
         list.fill([3, 63, 64, 200]);
         assert_eq!(list.words().len(), 3);
         let row = [1 << 63 | 1 << 5, 0, !0, 0];
-        assert_eq!(list.outside(&row).collect::<Vec<_>>(), [3, 64, 200]);
+        assert_eq!(list.outside(Row::Bits(&row)).collect::<Vec<_>>(), [3, 64, 200]);
         list.fill([]);
-        assert_eq!(list.outside(&row).next(), None);
+        assert_eq!(list.outside(Row::Bits(&row)).next(), None);
     }
 }

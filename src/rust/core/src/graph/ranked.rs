@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Adjacency;
+use super::{Adjacency, Form, Row};
 use crate::memory::{self, Use};
 use crate::pool::{part_of, Pool};
 use crate::Result;
@@ -31,7 +31,7 @@ impl Ranked {
     /// [`Error::Memory`](crate::Error::Memory).
     pub fn new(graph: Adjacency, pool: &Pool) -> Result<Self> {
         let p = graph.p();
-        let blocks = p.div_ceil(64).div_ceil(BLOCK);
+        let blocks = if graph.form() == Form::Bits { p.div_ceil(64).div_ceil(BLOCK) } else { 0 };
         let mut ranked = Ranked {
             start: memory::zeros(p, Use::Pairs)?,
             before: memory::zeros(p * blocks, Use::Pairs)?,
@@ -40,11 +40,14 @@ impl Ranked {
         };
         let mut degrees: Vec<u32> = memory::zeros(p, Use::Pairs)?;
         let each = part_of(p, pool.threads().clamp(1, p * blocks / FEW + 1));
-        let parts = ranked.before.chunks_mut((each * blocks).max(1)).zip(degrees.chunks_mut(each)).collect();
         let graph = &ranked.graph;
+        if blocks == 0 {
+            degrees.iter_mut().enumerate().for_each(|(x, degree)| *degree = graph.degree(x) as u32);
+        }
+        let parts = ranked.before.chunks_mut((each * blocks).max(1)).zip(degrees.chunks_mut(each)).collect();
         pool.each_of(parts, |part, (before, degrees): (&mut [u32], &mut [u32])| {
             for (i, (before, degree)) in before.chunks_mut(blocks).zip(degrees).enumerate() {
-                for (before, words) in before.iter_mut().zip(graph.row(part * each + i).chunks(BLOCK)) {
+                for (before, words) in before.iter_mut().zip(graph.bit_row(part * each + i).chunks(BLOCK)) {
                     *before = *degree;
                     *degree += words.iter().map(|word| word.count_ones()).sum::<u32>();
                 }
@@ -61,7 +64,7 @@ impl Ranked {
     /// Returns the number of neighbours of x below y.
     #[inline]
     fn place(&self, x: usize, y: usize) -> usize {
-        let row = self.graph.row(x);
+        let Row::Bits(row) = self.graph.row(x) else { return self.graph.row(x).count_below(y) };
         let (word, block) = (y / 64, y / 64 / BLOCK);
         let whole: u32 = row[block * BLOCK..word].iter().map(|word| word.count_ones()).sum();
         let part = (row[word] & ((1 << (y % 64)) - 1)).count_ones();
@@ -70,7 +73,7 @@ impl Ranked {
 
     /// Returns the number of neighbours of x.
     pub fn degree(&self, x: usize) -> usize {
-        let row = self.graph.row(x);
+        let Row::Bits(row) = self.graph.row(x) else { return self.graph.degree(x) };
         let blocks = row.len().div_ceil(BLOCK);
         let last: u32 = row[(blocks - 1) * BLOCK..].iter().map(|word| word.count_ones()).sum();
         (self.before[(x + 1) * blocks - 1] + last) as usize

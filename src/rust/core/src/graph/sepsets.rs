@@ -4,7 +4,7 @@
 //! is kept as one bit per pair, and only the sets of later levels are stored as lists. Sets of one member are the next most frequent; an
 //! engine may deliver them as one block.
 
-use super::Adjacency;
+use super::{Adjacency, Row};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
@@ -365,13 +365,13 @@ impl SepSets {
         }
     }
 
-    /// Returns the bits of the pairs (x, y) that the empty set separated at level 0, as [`Adjacency::row`] does for edges.
-    pub fn empty_row(&self, x: usize) -> &[u64] {
-        self.empty.row(x)
+    /// Returns the pairs that the empty set separated at level 0.
+    pub fn empty(&self) -> &Adjacency {
+        &self.empty
     }
 
-    /// Returns [`SepSets::empty_row`] if these pairs have no other set.
-    pub fn only_empty_row(&self, x: usize) -> Option<&[u64]> {
+    /// Returns the row of x in [`SepSets::empty`] if these pairs have no other set.
+    pub fn only_empty_row(&self, x: usize) -> Option<Row<'_>> {
         (!self.is_mixed).then(|| self.empty.row(x))
     }
 

@@ -90,7 +90,7 @@ pub(super) fn over_untested(marks: &Marks, skeleton: &Adjacency, sepsets: &SepSe
                 on.looked_up(parents.words().len())?;
                 let (row, empty) = (skeleton.row(x), sepsets.only_empty_row(x));
                 for &(w, word) in parents.words() {
-                    let others = word & !row[w] & !empty.map_or(0, |empty| empty[w]);
+                    let others = word & !row.word(w) & !empty.map_or(0, |empty| empty.word(w));
                     let is_counted = |&z: &u32| z as usize > x && sepsets.are_unseparated(x, z as usize);
                     count += bits(w, others).filter(is_counted).count() as u64;
                 }
@@ -145,8 +145,8 @@ impl Middle {
             // Empty sets contain no vertex. So these pairs come first, and need no look-up.
             'search: for of_empty in [true, false] {
                 for (at, &(w, near)) in words.iter().enumerate() {
-                    let by_empty = empty.map_or(0, |empty| empty[w]);
-                    let others = near & !row[w] & untried(at) & if of_empty { by_empty } else { !by_empty };
+                    let by_empty = empty.map_or(0, |empty| empty.word(w));
+                    let others = near & !row.word(w) & untried(at) & if of_empty { by_empty } else { !by_empty };
                     if others == 0 {
                         continue;
                     }

@@ -134,8 +134,8 @@ pub(super) fn select_unshielded(
 
 /// Returns the vertices at distance two from `x`, ascending: the other ends of the unshielded triples that end at `x`.
 pub(super) fn other_ends<'a>(skeleton: &'a Adjacency, x: usize, poll: &Poll) -> Result<impl Iterator<Item = u32> + 'a> {
-    poll.looked_up(skeleton.degree(x) * skeleton.row(x).len())?;
-    Ok(skeleton.at_distance_two(x))
+    poll.looked_up(skeleton.degree(x) * skeleton.p().div_ceil(64))?;
+    Ok(skeleton.at_distance_two(x).into_iter())
 }
 
 #[cfg(test)]

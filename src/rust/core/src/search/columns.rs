@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::wire::{Reader, Writer};
 use crate::graph::Adjacency;
-use crate::search::marginals::{below, Column, Marginals, Values};
+use crate::search::marginals::{Column, Marginals, Values};
 use crate::search::{Method, Options};
 
 /// Columns of level 0 that a worker is asked for. The pairs to test are sent separately.
@@ -92,7 +92,7 @@ impl Columns {
 
 /// Returns how many pairs (x, y) with x < y are tested.
 pub(crate) fn pairs_of_column(pairs: &Adjacency, y: usize) -> usize {
-    pairs.row(y)[..=y / 64].iter().enumerate().map(|(w, word)| (word & below(y, w)).count_ones() as usize).sum()
+    pairs.row(y).count_below(y)
 }
 
 /// Returns each x < y whose pair with y is tested.

@@ -11,6 +11,7 @@ use super::stable::Stable;
 use super::worker::{Alone, Worker};
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
+use crate::graph::Form;
 use crate::matrix::symmetrise;
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -45,7 +46,10 @@ pub fn skeleton_within<'l>(
     let mut largest = largest.into();
     let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
     let pool = worker.pool().clone();
-    let whole = keeps_nothing(&keeper, &state) && options.tiers.is_none() && options.method != Method::Original;
+    let whole = keeps_nothing(&keeper, &state)
+        && options.tiers.is_none()
+        && options.method != Method::Original
+        && options.form == Form::Bits;
     let found = match if whole { worker.alone() } else { None } {
         Some(alone) => run_alone(alone, options, &mut largest, &mut keeper)?,
         None => None,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cells::Cells;
 use super::Options;
-use crate::graph::{Adjacency, Ranked};
+use crate::graph::{Adjacency, Ranked, Row};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
@@ -40,19 +40,23 @@ impl PairValues {
     }
 
     /// Returns the pairs (x, y) that level 0 left, as [`Adjacency::row`] does, or `None` before level 0 has run.
-    pub fn row(&self, x: usize) -> Option<&[u64]> {
+    pub fn row(&self, x: usize) -> Option<Row<'_>> {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
     /// Calls `tell(y, value)` for the edges x - y, x < y, of a graph, ascending in y. The value is `None` if level 0 did not leave the
     /// pair.
     pub fn each_edge(&self, x: usize, graph: &Adjacency, mut tell: impl FnMut(usize, Option<f64>)) {
-        let Some((pairs, values)) = self.parts() else {
-            return graph.neighbours_above(x).for_each(|y| tell(y as usize, None));
+        let by_one = |tell: &mut dyn FnMut(usize, Option<f64>)| {
+            graph.neighbours_above(x).for_each(|y| tell(y as usize, self.get(x, y as usize)));
+        };
+        let Some((pairs, values)) = self.parts() else { return by_one(&mut tell) };
+        let (Row::Bits(of_graph), Row::Bits(of_pairs)) = (graph.row(x), pairs.graph().row(x)) else {
+            return by_one(&mut tell);
         };
         let (first, mut number) = (x / 64, pairs.first_of(x));
         let mut larger = u64::MAX << (x % 64) & !(1 << (x % 64));
-        for (word, (edges, left)) in graph.row(x).iter().zip(pairs.graph().row(x)).enumerate().skip(first) {
+        for (word, (edges, left)) in of_graph.iter().zip(of_pairs).enumerate().skip(first) {
             let left = left & larger;
             let mut edges = edges & larger;
             while edges != 0 {
@@ -103,8 +107,7 @@ impl PairValues {
         if floor != 0.0 {
             self.values.fill(floor);
         }
-        let has_untested =
-            |x: &usize| left.row(*x).iter().zip(tested.row(*x)).any(|(left, tested)| left & !tested != 0);
+        let has_untested = |x: &usize| left.words_of(*x).any(|(w, word)| word & !tested.row(*x).word(w) != 0);
         for x in (0..options.p).filter(has_untested) {
             let number = pairs.first_of(x);
             for (y, value) in pairs.larger(x).zip(&mut self.values[number..]) {

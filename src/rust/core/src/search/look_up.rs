@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::largest::PairValues;
-use crate::graph::Ranked;
+use crate::graph::{Ranked, Row};
 use crate::memory;
 
 /// Number of smaller vertices that are taken together. The values of 64 vertices x stand in this many places. They stay in the processor's
@@ -122,7 +122,7 @@ fn turned_rows(pairs: &Ranked, word: usize, of: Range<usize>, words: &mut [u64; 
     for (column, words) in (of.start / 64..of.end / 64).zip(words.chunks_exact_mut(64)) {
         words.fill(0);
         for (word, x) in words.iter_mut().zip(64 * word..last) {
-            *word = graph.row(x)[column];
+            *word = graph.row(x).word(column);
         }
         turn(words);
     }
@@ -147,7 +147,7 @@ fn turn(words: &mut [u64]) {
 
 /// Numbers of the pairs of a vertex with larger vertices, queried in ascending order.
 struct Larger<'g> {
-    row: &'g [u64],
+    row: Row<'g>,
     word: usize,
     /// The unread bits of the word, and the number of the first of them.
     left: u64,
@@ -157,7 +157,7 @@ struct Larger<'g> {
 impl<'g> Larger<'g> {
     fn of(pairs: &'g Ranked, x: usize) -> Self {
         let (row, word) = (pairs.graph().row(x), x / 64);
-        Larger { row, word, left: row[word] & (!0 << (x % 64) << 1), number: pairs.first_of(x) }
+        Larger { row, word, left: row.word(word) & (!0 << (x % 64) << 1), number: pairs.first_of(x) }
     }
 
     /// Returns the number of the pair with y, if there is one.
@@ -166,7 +166,7 @@ impl<'g> Larger<'g> {
         while self.word < y / 64 {
             self.number += self.left.count_ones() as usize;
             self.word += 1;
-            self.left = self.row[self.word];
+            self.left = self.row.word(self.word);
         }
         let bit = 1 << (y % 64);
         (self.left & bit != 0).then(|| self.number + (self.left & (bit - 1)).count_ones() as usize)

@@ -143,7 +143,7 @@ impl<'a> Column<'a> {
     pub fn settle(self, level: &Marginals, separated: &[u64], kept: &[u64]) {
         let y = self.y;
         for w in 0..=y / 64 {
-            let pairs = level.pairs.row(y)[w] & below(y, w);
+            let pairs = level.pairs.row(y).word(w) & below(y, w);
             self.separated[w] = separated[w] & pairs;
             self.kept[w] = kept[w] & pairs & !separated[w];
         }
@@ -160,7 +160,7 @@ impl<'a> Column<'a> {
             Values::Spare(p_values) => p_values,
         };
         for w in 0..=y / 64 {
-            let pairs = level.pairs.row(y)[w] & below(y, w);
+            let pairs = level.pairs.row(y).word(w) & below(y, w);
             if pairs == 0 {
                 continue;
             }

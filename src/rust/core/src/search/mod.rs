@@ -56,7 +56,7 @@ pub use look_up::LookUp;
 
 use std::borrow::Cow;
 
-use crate::graph::{Adjacency, SepSets, Side, Tiers};
+use crate::graph::{Adjacency, Form, SepSets, Side, Tiers};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -91,6 +91,8 @@ pub struct Options {
     pub fixed_edges: Option<Adjacency>,
     /// Tiers, which limit the sets of a pair: see [`Tiers::may_condition`]. Not with [`Method::StableFast`].
     pub tiers: Tiers,
+    /// How the graphs of the search are kept.
+    pub form: Form,
 }
 
 /// A skeleton and the counts of its search. The largest p-values are in the memory that the caller gave.
@@ -124,6 +126,7 @@ impl Options {
             fixed_gaps: None,
             fixed_edges: None,
             tiers: Tiers::default(),
+            form: Form::of(p),
         }
     }
 
@@ -178,7 +181,7 @@ impl Options {
 
     /// Returns the graph that the search starts from: complete except for the gaps.
     pub(crate) fn start(&self, pool: &Pool) -> Adjacency {
-        let mut graph = Adjacency::empty(self.p).complement(pool);
+        let mut graph = Adjacency::empty_as(self.p, self.form).complement(pool);
         if let Some(gaps) = &self.fixed_gaps {
             for x in 0..self.p {
                 for y in gaps.neighbours(x) {

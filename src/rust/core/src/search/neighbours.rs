@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::graph::{Adjacency, Tiers};
+use crate::graph::{Adjacency, Form, Tiers};
 
 /// Value in place of an index into a list: the vertex is not in it.
 pub const OUTSIDE: u32 = u32::MAX;
@@ -44,7 +44,7 @@ impl Neighbours {
     /// Freezes the neighbourhoods of a graph.
     pub fn of(graph: Adjacency) -> Self {
         let lists = Self::lists_of(&graph);
-        Neighbours { graph: Some(graph), ..lists }
+        Neighbours { graph: Some(graph).filter(|graph| graph.form() == Form::Bits), ..lists }
     }
 
     /// Narrows the neighbourhoods to those of `graph`, which is a part of their own graph.
@@ -73,7 +73,11 @@ impl Neighbours {
         starts.push(0);
         let mut end = 0;
         for x in 0..graph.p() {
-            for (w, &word) in graph.row(x).iter().enumerate() {
+            if let Some(list) = graph.list(x) {
+                lists[end..end + list.len()].copy_from_slice(list);
+                end += list.len();
+            }
+            for (w, &word) in graph.bit_row(x).iter().enumerate() {
                 let mut rest = word;
                 // There may be a million neighbours, so this loop keeps no state of an iterator or a vector.
                 while rest != 0 {
@@ -265,7 +269,7 @@ impl Words<'_> {
     /// Loads the next word. Returns `None` if there is none.
     #[inline]
     fn load(&mut self) -> Option<()> {
-        let is_there = self.next < self.graph.row(self.x).len();
+        let is_there = self.next < self.graph.bit_row(self.x).len();
         self.word = if is_there { self.graph.word_without(self.x, self.y, self.next) } else { 0 };
         self.next += usize::from(is_there);
         is_there.then_some(())

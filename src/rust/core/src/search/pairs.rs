@@ -284,7 +284,7 @@ impl<'a> PairBook<'a> {
         pool.each_of(left.chunks_mut((each * words).max(1)).collect(), |part, rows: &mut [u64]| {
             for (i, row) in rows.chunks_mut(words).enumerate() {
                 let x = part * each + i;
-                row.copy_from_slice(ranked.graph().row(x));
+                row.copy_from_slice(ranked.graph().bit_row(x));
                 for (y, &verdict) in ranked.larger(x).zip(&verdicts[ranked.first_of(x)..]) {
                     if verdict < NO_SEPARATOR {
                         row[y as usize / 64] &= !(1 << (y % 64));

@@ -1,5 +1,7 @@
 //! The progress of a level that is run in parts.
 
+use std::ops::Range;
+
 use super::level::Neighbours;
 use super::Options;
 use crate::graph::{subsets, Adjacency};
@@ -108,6 +110,34 @@ impl Observer for LevelProgress<'_> {
 
     fn keep(&mut self, write: &mut WriteState) -> Result<()> {
         self.observer.keep(write)
+    }
+}
+
+/// Reports a part of level 0, which is not saved on the way, as a share of the whole level.
+pub(super) struct PartProgress<'a> {
+    observer: &'a mut dyn Observer,
+    share: Range<f64>,
+}
+
+impl<'a> PartProgress<'a> {
+    /// Follows the part that is this share of the level.
+    pub fn new(observer: &'a mut dyn Observer, share: Range<f64>) -> Self {
+        PartProgress { observer, share }
+    }
+}
+
+impl Observer for PartProgress<'_> {
+    fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
+        let part = if total > 0.0 { done / total } else { 1.0 };
+        self.observer.progress(level, self.share.start + part * (self.share.end - self.share.start), 1.0)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.observer.look()
+    }
+
+    fn preparing(&mut self, share: f64) -> Result<()> {
+        self.observer.preparing(share)
     }
 }
 

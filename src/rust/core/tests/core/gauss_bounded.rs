@@ -79,7 +79,7 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Result<Parts> {
 fn parts(found: &Skeleton, p_max: Vec<u64>) -> Parts {
     let p = found.graph.p();
     let sets = (0..p).flat_map(|x| found.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>());
-    let graph = (0..p).flat_map(|x| found.graph.row(x).to_vec()).collect();
+    let graph = (0..p).flat_map(|x| found.graph.bit_row(x).to_vec()).collect();
     (graph, sets.collect(), found.tests.clone(), found.max_order, found.exact_tests, p_max)
 }
 

@@ -13,6 +13,7 @@ use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel, MixedKernel};
+use pcgpu_core::graph::Form;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{of_centred, Centred};
 use pcgpu_core::observer::Unobserved;
@@ -152,6 +153,15 @@ impl Problem {
         }
     }
 
+    /// Has the graphs of a search kept in this form. Returns whether this is a search.
+    pub fn keep_as(&mut self, form: Form) -> bool {
+        match &mut self.task {
+            Task::Search(_, options) => options.form = form,
+            Task::Selection { .. } => return false,
+        }
+        true
+    }
+
     /// Solves the problem on this many threads, which take `shard_tests` tests at a time.
     pub fn on_cpu(&self, threads: usize, shard_tests: u64, compact: bool) -> Result<Found> {
         if let Task::Selection { samples, logs, criterion, k } = &self.task {
@@ -234,7 +244,7 @@ const THREADS: [(usize, u64); 3] = [(1, 1 << 16), (2, 64), (4, 8)];
 #[test]
 fn cpu_machines_have_one_answer() {
     let (mut compared, mut bounds) = (0, 0);
-    for problem in problems(Size::All) {
+    for mut problem in problems(Size::All) {
         let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
         for (threads, shard_tests) in THREADS {
             // One thread always runs in the same order, so it needs no repeat.
@@ -247,6 +257,12 @@ fn cpu_machines_have_one_answer() {
                 }
             }
         }
+        for &compact in if problem.keep_as(Form::Lists) { problem.results() } else { &[] } {
+            let found = problem.on_cpu(2, 64, compact);
+            wanted.compare(format!("{} with graphs as lists", problem.name), compact, &found, Digits::All);
+        }
+        // The bounded searches of every other problem keep their graphs as lists, too.
+        problem.keep_as(if bounds % 2 == 0 { Form::Lists } else { Form::Bits });
         let Task::Search(Test::GaussOfData { .. }, options) = &problem.task else { continue };
         for (compact, (threads, _)) in problem.results().iter().cycle().zip(THREADS) {
             let suffice = budgets(Bound::of_all(options.p), |bytes| {

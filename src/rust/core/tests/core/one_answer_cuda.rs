@@ -22,6 +22,7 @@ use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions
 use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::engine::shards::Shards;
+use pcgpu_core::graph::Form;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
@@ -38,10 +39,18 @@ struct Gpus {
     memory: MemoryKind,
     budget: Option<u64>,
     block: Option<usize>,
+    form: Form,
 }
 
 /// One GPU with all its memory. The other machines are compared with it.
-const ONE: Gpus = Gpus { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
+const ONE: Gpus = Gpus {
+    ordinals: Vec::new(),
+    with_cpu: false,
+    memory: MemoryKind::Device,
+    budget: None,
+    block: None,
+    form: Form::Bits,
+};
 
 /// Returns two GPUs with all their memory. A GPU may be in a team twice.
 fn two() -> Gpus {
@@ -55,6 +64,8 @@ fn machines() -> Vec<Gpus> {
     let mut all = vec![
         ONE,
         Gpus { block: Some(64), ..ONE },
+        Gpus { form: Form::Lists, ..ONE },
+        Gpus { form: Form::Lists, ..two() },
         two(),
         Gpus { with_cpu: true, ..ONE },
         Gpus { with_cpu: true, ..two() },
@@ -77,7 +88,7 @@ impl Gpus {
             Task::Search(Test::Discrete { .. }, _) => [false, false],
             Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => [false, true],
         };
-        (gauss || self.block.is_none()) && (with_cpu || !self.with_cpu)
+        (gauss || (self.block.is_none() && self.form == Form::Bits)) && (with_cpu || !self.with_cpu)
     }
 
     fn ordinals(&self) -> &[usize] {
@@ -104,6 +115,7 @@ impl Gpus {
     }
 
     fn search(&self, test: &Test, options: &Options, compact: bool) -> Outcome<Answer> {
+        let options = &Options { form: self.form, ..options.clone() };
         let make = |ordinal| {
             // Blocks and teams get several launches each.
             let launch_share = if self.is_alone() && self.block.is_none() { 1.0 } else { 1e-9 };

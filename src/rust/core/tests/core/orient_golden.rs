@@ -33,7 +33,8 @@ fn entry(value: &Value) -> Vec<u32> {
 fn check(name: &str, case: &Value, variant: &str, expected: &Value, batch_size: usize) {
     let p = number(&case["p"]) as usize;
     let stable = &case["skeleton"]["stable"];
-    let graph = skeleton(p, stable["edges"].as_array().unwrap().iter().map(|e| [0, 1].map(|i| integers(e)[i])));
+    let graph =
+        skeleton(p, Form::of(p), stable["edges"].as_array().unwrap().iter().map(|e| [0, 1].map(|i| integers(e)[i])));
     let mut sets = sepsets(p, stable["sepset"].as_array().unwrap().iter().map(entry));
     let c: Vec<f64> = match case["C"].as_array() {
         Some(rows) => rows.iter().flat_map(|row| row.as_array().unwrap()).map(|v| v.as_f64().unwrap()).collect(),

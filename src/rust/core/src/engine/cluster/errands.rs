@@ -52,6 +52,8 @@ fn grouped(parts: impl Iterator<Item = (Range<usize>, f64)>, most: f64) -> Vec<(
 /// Level 0 by columns. The last columns come first because they have the most pairs; so the ranks end together.
 pub(super) struct Settling<'a, 'c> {
     level: &'a Marginals<'a>,
+    /// The number of the first column. The columns are consecutive.
+    first: usize,
     columns: Vec<Option<Column<'c>>>,
     is_exact: bool,
     /// The columns of each unit, and the number of their pairs.
@@ -61,10 +63,11 @@ pub(super) struct Settling<'a, 'c> {
 impl<'a, 'c> Settling<'a, 'c> {
     /// Makes about `groups` units, for ranks that compute all of a level at once. Without `groups`, each column is a unit.
     pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool, groups: Option<usize>) -> Self {
-        let costs: Vec<f64> = (0..columns.len()).map(|y| pairs_of_column(level.pairs(), y) as f64).collect();
+        let first = columns.first().map_or(0, Column::y);
+        let costs: Vec<f64> = columns.iter().map(|column| pairs_of_column(level.pairs(), column.y()) as f64).collect();
         let least = groups.map_or(0.0, |groups| costs.iter().sum::<f64>() / groups as f64);
-        let units = grouped(costs.into_iter().enumerate().rev().map(|(y, cost)| (y..y + 1, cost)), least);
-        Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact, units }
+        let units = grouped(costs.into_iter().enumerate().rev().map(|(at, cost)| (at..at + 1, cost)), least);
+        Settling { level, first, columns: columns.into_iter().map(Some).collect(), is_exact, units }
     }
 
     /// Returns the columns of these units.
@@ -79,15 +82,19 @@ impl Errand for Settling<'_, '_> {
     }
 
     fn request(&self, graph: u64, units: Range<usize>) -> Request<'static> {
-        Request::columns(graph, self.is_exact, &Columns::of(self.level, self.columns_of(&units)).to_bytes())
+        let columns = self.columns_of(&units);
+        let asked = Columns::of(self.level, self.first + columns.start..self.first + columns.end);
+        Request::columns(graph, self.is_exact, &asked.to_bytes())
     }
 
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>> {
         let mut bytes = Reader(answer);
         let columns = self.columns_of(&units);
         let mut told = Vec::with_capacity(columns.len());
-        for y in columns.clone() {
-            let Some(column) = Told::read(self.level, y, self.is_exact, &mut bytes) else { return Ok(None) };
+        for at in columns.clone() {
+            let Some(column) = Told::read(self.level, self.first + at, self.is_exact, &mut bytes) else {
+                return Ok(None);
+            };
             told.push(column);
         }
         if bytes.end(()).is_none() {

@@ -69,7 +69,7 @@ impl Asked {
     fn pairs(name: &str, graph: Option<&Adjacency>) -> Self {
         let Some(graph) = graph else { return Asked::word(name, "NULL") };
         let mut digest = Digest::default();
-        (0..graph.p()).flat_map(|x| graph.row(x)).for_each(|&word| digest.number(word));
+        graph.each_number(|number| digest.number(number));
         Asked::digested(name, &digest)
     }
 

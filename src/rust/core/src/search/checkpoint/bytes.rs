@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::asked::Asked;
 use super::state::{Cut, DoneColumn, DoneShards, Found, Mark, Part, State, View, Within};
-use crate::graph::{Adjacency, SepSetLog, Separations, Singles};
+use crate::graph::{bits, Adjacency, SepSetLog, Separations, Singles};
 use crate::search::answer::{Answers, PairAnswer};
 use crate::search::largest::Known;
 use crate::search::level::Verdict;
@@ -16,6 +16,7 @@ use crate::Result;
 /// Codes: how a graph is written, how p-values are written, and which kind of part of a level is done.
 const BITS: u64 = 0;
 const PAIRS: u64 = 1;
+const GAPS: u64 = 2;
 const NONE: u64 = 0;
 const SQUARE: u64 = 1;
 const LEFT: u64 = 2;
@@ -76,18 +77,29 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes edges to larger vertices, as bits or as numbers.
+    /// Writes edges to larger vertices, as bits or as numbers; or the pairs that are no edges, if they are few.
     fn graph(&mut self, graph: &Adjacency, out: &mut dyn Write) -> io::Result<()> {
-        let p = graph.p();
-        let as_bits = 8 * graph.edge_count() >= Adjacency::bytes(p);
-        self.number(if as_bits { BITS } else { PAIRS });
+        let (p, edges) = (graph.p(), graph.edge_count());
+        let gaps = p * p.saturating_sub(1) / 2 - edges;
+        let form = if 8 * edges.min(gaps) >= Adjacency::bytes_of_bits(p) {
+            BITS
+        } else if edges <= gaps {
+            PAIRS
+        } else {
+            GAPS
+        };
+        self.number(form);
         for x in 0..p {
-            if as_bits {
-                graph.row(x)[x / 64..].iter().for_each(|&word| self.number(word));
-            } else {
-                let larger: Vec<u32> = graph.neighbours_above(x).collect();
-                self.vertices(&larger);
-            }
+            let larger: Vec<u32> = match form {
+                BITS => {
+                    (x / 64..p.div_ceil(64)).for_each(|w| self.number(graph.row(x).word(w)));
+                    self.pass(out)?;
+                    continue;
+                }
+                PAIRS => graph.neighbours_above(x).collect(),
+                _ => graph.gaps_of(x).flat_map(|(w, word)| bits(w, word)).filter(|&y| y as usize > x).collect(),
+            };
+            self.vertices(&larger);
             self.pass(out)?;
         }
         Ok(())
@@ -356,7 +368,7 @@ impl<'a> Reader<'a> {
     fn graph(&mut self, p: usize) -> Option<Adjacency> {
         let form = self.number()?;
         self.fits(p, if form == BITS { 8 } else { 4 })?;
-        let mut graph = Adjacency::empty(p);
+        let mut graph = if form == GAPS { Adjacency::complete(p) } else { Adjacency::empty(p) };
         for x in 0..p {
             match form {
                 BITS => {
@@ -376,6 +388,11 @@ impl<'a> Reader<'a> {
                 PAIRS => {
                     for y in self.vertices()? {
                         ((y as usize) > x && (y as usize) < p).then(|| graph.insert(x, y as usize))?;
+                    }
+                }
+                GAPS => {
+                    for y in self.vertices()? {
+                        ((y as usize) > x && (y as usize) < p).then(|| graph.remove(x, y as usize))?;
                     }
                 }
                 _ => return None,

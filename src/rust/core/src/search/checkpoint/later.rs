@@ -36,9 +36,10 @@ impl<'a> Later<'a> {
         let mut digest = Digest::default();
         if let Some(checkpoint) = &limits.checkpoint {
             digest.bytes(&checkpoint.later.to_le_bytes());
+            graph.each_number(|number| digest.number(number));
+            sepsets.empty().each_number(|number| digest.number(number));
             for x in 0..graph.p() {
-                graph.row(x).iter().for_each(|&word| digest.number(word));
-                for (y, set) in sepsets.row(x) {
+                for (y, set) in sepsets.listed(x) {
                     digest.number(u64::from(y));
                     digest.number(set.len() as u64);
                     set.iter().for_each(|&v| digest.number(u64::from(v)));

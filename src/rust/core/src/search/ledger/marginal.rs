@@ -1,25 +1,49 @@
 //! Level 0: a worker fills columns, and their findings enter the ledger.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 
 use super::Ledger;
 use crate::ci::Batch;
-use crate::graph::{no_bits, Adjacency, Half};
+use crate::graph::{bits, no_bits, Adjacency, Form, Half, Row};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::checkpoint::{write_view, ClosedColumn, DoneColumn, Part, View, Within};
 use crate::search::largest::{Known, Largest};
 use crate::search::levels::LevelReport;
 use crate::search::marginals::{below, Closed, Column, Marginals, Values};
+use crate::search::progress::PartProgress;
 use crate::search::saving::Saving;
 use crate::search::worker::Worker;
 use crate::Result;
 
+/// Returns the smaller vertices whose pair with y stays, those whose pair the empty set does not separate, and the number of tested pairs
+/// that stay. `separated` and `kept` are what level 0 found.
+fn lists_of(y: usize, graph: Row, tested: Row, separated: &[u64], kept: &[u64]) -> (Vec<u32>, Vec<u32>, u64) {
+    let (mut rest, mut others, mut left) = (Vec::new(), Vec::new(), 0);
+    for (w, (&separated, &kept)) in separated.iter().zip(kept).enumerate().take(y / 64 + 1) {
+        let open = below(y, w) & !separated;
+        if open != 0 {
+            left += u64::from(kept.count_ones());
+            // Untested pairs stay as they are.
+            rest.extend(bits(w, open & (kept | graph.word(w) & !tested.word(w))));
+            others.extend(bits(w, open));
+        }
+    }
+    (rest, others, left)
+}
+
+/// Most bytes of the columns whose findings are bits at a time, before they enter the lists of a large graph; and least number of such
+/// batches.
+const BATCH: usize = 512 << 20;
+const BATCHES: usize = 8;
+
 impl Ledger<'_> {
-    /// Runs level 0 on a worker, all pairs at once. Returns the graph as it was, and the number of tested pairs that are left.
+    /// Runs level 0 on a worker. Returns the graph as it was, and the number of tested pairs that are left.
     pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, u64)> {
         let p = self.options.p;
-        // Four graphs as bits, and the distribution of the columns.
+        // Four graphs, and the distribution of the columns.
         memory::room(4 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
         let done = match self.resumed() {
             Some(Within { part: Part::Columns(done), .. }) => done,
@@ -28,10 +52,29 @@ impl Ledger<'_> {
         // Finished columns may come from another worker.
         let is_exact = worker.is_exact() && matches!(self.largest, Largest::Square(_));
         self.is_exact = is_exact && (done.is_empty() || self.is_exact);
+        let (rest, empty, left) = match self.graph.form() {
+            Form::Bits => self.marginal_as_bits(worker, observer, done)?,
+            Form::Lists => self.marginal_as_lists(worker, observer)?,
+        };
+        self.is_filled = true;
+        self.floor = 0.0;
+        self.sepsets.set_empty(empty);
+        Ok((std::mem::replace(&mut self.graph, rest), left))
+    }
+
+    /// Runs level 0 for all pairs at once. Returns the pairs that stay, those that the empty set separates, and the number of tested pairs
+    /// that stay.
+    fn marginal_as_bits(
+        &mut self,
+        worker: &mut dyn Worker,
+        observer: &mut dyn Observer,
+        done: Vec<DoneColumn>,
+    ) -> Result<(Adjacency, Adjacency, u64)> {
+        let p = self.options.p;
         // Workers are the first to touch the columns. They leave their findings as bits, as there may be millions of pairs.
         let words = p.div_ceil(64);
         let (mut separated, mut kept) = (no_bits(p * words), no_bits(p * words));
-        self.run_columns(worker, observer, &mut separated, &mut kept, &done)?;
+        self.run_columns(worker, observer, (0..p, &mut separated, &mut kept), &done)?;
         for DoneColumn { y, separated: was_separated, kept: was_kept, values } in done {
             let of_column = y * words..y * words + was_kept.len();
             separated[of_column.clone()].copy_from_slice(&was_separated);
@@ -40,26 +83,62 @@ impl Ledger<'_> {
                 p_max[y * p..y * p + values.len()].copy_from_slice(&values);
             }
         }
-        self.is_filled = true;
-        self.floor = 0.0;
         let pool = worker.pool().clone();
         let left = AtomicU64::new(0);
         let each = self.graph.rows_together(&pool);
         pool.each_of(kept.chunks_mut((each * words).max(1)).collect(), |part, kept: &mut [u64]| {
             let mut count = 0;
             for (y, row) in (part * each..).zip(kept.chunks_mut(words)) {
+                let (graph, tested) = (self.graph.bit_row(y), self.tested().bit_row(y));
                 for (w, kept) in row[..=y / 64].iter_mut().enumerate() {
                     count += u64::from(kept.count_ones());
                     // Untested pairs stay as they are.
-                    *kept |= self.graph.row(y)[w] & below(y, w) & !self.tested().row(y)[w];
+                    *kept |= graph[w] & below(y, w) & !tested[w];
                 }
             }
             left.fetch_add(count, Ordering::Relaxed);
         });
         let rest = Adjacency::from_half(p, &kept, Half::Lower, &pool)?;
-        let start = std::mem::replace(&mut self.graph, rest);
-        self.sepsets.set_empty(Adjacency::from_half(p, &separated, Half::Lower, &pool)?);
-        Ok((start, left.into_inner()))
+        Ok((rest, Adjacency::from_half(p, &separated, Half::Lower, &pool)?, left.into_inner()))
+    }
+
+    /// Works as [`Ledger::marginal_as_bits`] for a graph that is kept as lists, some columns at a time.
+    fn marginal_as_lists(
+        &mut self,
+        worker: &mut dyn Worker,
+        observer: &mut dyn Observer,
+    ) -> Result<(Adjacency, Adjacency, u64)> {
+        let (p, words) = (self.options.p, self.options.p.div_ceil(64));
+        let each = (BATCH / (2 * size_of::<u64>() * words)).clamp(1, p.div_ceil(BATCHES));
+        let bits = || memory::zeros::<u64>(each * words, Use::Pairs);
+        let (mut separated, mut kept) = (bits()?, bits()?);
+        let (mut rest, mut others, mut left) = (Vec::with_capacity(p), Vec::with_capacity(p), 0);
+        let pool = worker.pool().clone();
+        let share = |end: usize| (end as f64 / p as f64).powi(2);
+        for first in (0..p).step_by(each) {
+            let columns = first..p.min(first + each);
+            let mut part = PartProgress::new(observer, share(columns.start)..share(columns.end));
+            self.run_columns(worker, &mut part, (columns.clone(), &mut separated, &mut kept), &[])?;
+            let (graph, tested) = (&self.graph, self.tested());
+            let found = Mutex::new(vec![(Vec::new(), Vec::new(), 0); columns.len()]);
+            let rows = separated.chunks_mut(words).zip(kept.chunks_mut(words)).take(columns.len());
+            pool.each_of(rows.collect(), |at, (separated, kept): (&mut [u64], &mut [u64])| {
+                let y = columns.start + at;
+                let of_column = lists_of(y, graph.row(y), tested.row(y), separated, kept);
+                if let Ok(mut found) = found.lock() {
+                    found[at] = of_column;
+                }
+                separated.fill(0);
+                kept.fill(0);
+            });
+            for (stay, unseparated, count) in found.into_inner().unwrap_or_default() {
+                rest.push(stay);
+                others.push(unseparated);
+                left += count;
+            }
+            memory::check()?;
+        }
+        Ok((Adjacency::from_lower_lists(rest, false), Adjacency::from_lower_lists(others, true), left))
     }
 
     /// Runs level 0 a second time, from the larger vertex: asks for every pair that is left as (y, x).
@@ -83,13 +162,12 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// Has a worker fill the columns of level 0, except those that are done.
+    /// Has a worker fill these columns of level 0, with a bit row for each, except those that are done.
     fn run_columns(
         &mut self,
         worker: &mut dyn Worker,
         observer: &mut dyn Observer,
-        separated: &mut [u64],
-        kept: &mut [u64],
+        (range, separated, kept): (Range<usize>, &mut [u64], &mut [u64]),
         done: &[DoneColumn],
     ) -> Result<()> {
         let (p, words) = (self.options.p, self.options.p.div_ceil(64));
@@ -107,7 +185,7 @@ impl Ledger<'_> {
         let closed = Closed::default();
         let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
         let mut lent = match &mut self.largest {
-            Largest::Square(p_max) => Some(p_max.chunks_mut(p)),
+            Largest::Square(p_max) => Some(p_max[range.start * p..range.end * p].chunks_mut(p)),
             Largest::Left(_) => None,
         };
         let told = observer.keeps().then_some(&closed);
@@ -116,7 +194,7 @@ impl Ledger<'_> {
                 lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);
             Column { y, p_values, separated, kept, closed: told }
         };
-        let columns = bits.enumerate().map(&mut column).collect();
+        let columns = range.zip(bits).map(&mut column).collect();
         if told.is_none() {
             return worker.marginal(&level, columns, observer);
         }

@@ -150,7 +150,7 @@ pub fn possible_d_sep_in_turn(
 /// Returns what the phase depends on besides test and options. A skeleton of other data may have the same size.
 fn asked(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Asked {
     let mut digest = Digest::default();
-    (0..skeleton.graph.p()).flat_map(|x| skeleton.graph.row(x)).for_each(|&word| digest.number(word));
+    skeleton.graph.each_number(|number| digest.number(number));
     for list in &sets.candidates {
         digest.number(list.len() as u64);
         list.iter().for_each(|&v| digest.number(u64::from(v)));

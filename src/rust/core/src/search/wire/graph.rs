@@ -117,7 +117,8 @@ impl Frozen {
             (_, Frozen::Rows(_)) => false,
             _ if self.p() != other.p() => false,
             (Frozen::Graph(graph), Frozen::Graph(other)) => {
-                (0..graph.p()).all(|x| graph.row(x).iter().zip(other.row(x)).all(|(a, b)| a & !b == 0))
+                let is_free = |x: usize| other.gaps_of(x).all(|(w, gaps)| graph.row(x).word(w) & gaps == 0);
+                (0..graph.p()).all(is_free)
             }
             _ => (0..self.p()).all(|y| self.smaller(y).all(|x| other.has(x as usize, y))),
         }
@@ -135,13 +136,14 @@ impl Frozen {
 
     /// Adds to `row` the smaller vertices of the pairs that this form lists for row `y`.
     fn listed(&self, form: u64, before: Option<&Frozen>, y: usize, row: &mut Vec<u32>) {
-        let mut of_words = |word: &dyn Fn(usize) -> u64| {
-            (0..words_of(y)).for_each(|w| row.extend(crate::graph::bits(w, word(w) & below(y, w))));
+        let mut of_gaps = |graph: &Adjacency, among: &dyn Fn(usize) -> u64| {
+            let smaller = graph.gaps_of(y).take_while(|&(w, _)| w < words_of(y));
+            smaller.for_each(|(w, gaps)| row.extend(crate::graph::bits(w, gaps & among(w) & below(y, w))));
         };
         match (self, form, before) {
-            (Frozen::Graph(graph), ABSENT, _) => of_words(&|w| !graph.row(y)[w]),
+            (Frozen::Graph(graph), ABSENT, _) => of_gaps(graph, &|_| !0),
             (Frozen::Graph(graph), REMOVED, Some(Frozen::Graph(before))) => {
-                of_words(&|w| before.row(y)[w] & !graph.row(y)[w]);
+                of_gaps(graph, &|w| before.row(y).word(w));
             }
             (_, REMOVED, Some(before)) => row.extend(before.smaller(y).filter(|&x| !self.has(x as usize, y))),
             _ => row.extend(self.smaller(y)),
@@ -186,7 +188,7 @@ impl Frozen {
             let mut bytes = begin(BITS);
             bytes.0.reserve_exact(limit);
             (0..p).flat_map(|y| (0..words_of(y)).map(move |w| (y, w))).for_each(|(y, w)| {
-                bytes.number(self.graph().map_or(0, |graph| graph.row(y)[w] & below(y, w)));
+                bytes.number(self.graph().map_or(0, |graph| graph.row(y).word(w) & below(y, w)));
             });
             bytes.0
         })
@@ -258,7 +260,7 @@ fn bytes_of_lists(p: usize, edges: usize) -> usize {
 
 /// Returns whether the lists of a graph take less memory than its bit rows.
 fn is_sparse(p: usize, edges: usize) -> bool {
-    bytes_of_lists(p, edges) < Adjacency::bytes(p)
+    bytes_of_lists(p, edges) < Adjacency::bytes_of_bits(p)
 }
 
 /// Returns the number of words of bit row y that have pairs with smaller vertices.

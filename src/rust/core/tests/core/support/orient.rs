@@ -1,7 +1,7 @@
 //! Shared code of the orientation tests: graphs made from recorded cases, and R's random permutations.
 
 use pcgpu_core::ci::{Batch, CiTest};
-use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::graph::{Adjacency, Form, SepSets, Side};
 use pcgpu_core::orient::Pdag;
 use pcgpu_core::Result;
 use serde_json::Value;
@@ -21,9 +21,9 @@ pub fn rows(pdag: &Pdag) -> Vec<Vec<u32>> {
     (0..pdag.p()).flat_map(row).collect()
 }
 
-/// Builds a graph from pairs numbered from 1.
-pub fn skeleton(p: usize, pairs: impl Iterator<Item = [u32; 2]>) -> Adjacency {
-    let mut graph = Adjacency::empty(p);
+/// Builds a graph in this form from pairs numbered from 1.
+pub fn skeleton(p: usize, form: Form, pairs: impl Iterator<Item = [u32; 2]>) -> Adjacency {
+    let mut graph = Adjacency::empty_as(p, form);
     pairs.for_each(|[x, y]| graph.insert(x as usize - 1, y as usize - 1));
     graph
 }

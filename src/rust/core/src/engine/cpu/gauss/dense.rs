@@ -231,7 +231,7 @@ impl Rows<'_> {
     #[inline(always)]
     fn start(&self, neighbours: &Neighbours, lane: &mut Lane) {
         let Pair { x, y, places, without_common, .. } = *self.pair;
-        let row = self.graph.row(x);
+        let row = self.graph.bit_row(x);
         lane.found = Found::default();
         lane.stage = Stage::Done;
         if places.0 >= places.1 || self.of_x.blocks.len() != row.len() || self.of_y.blocks.len() != row.len() {
@@ -242,7 +242,7 @@ impl Rows<'_> {
         lane.least.resize(row.len(), Least::NONE);
         lane.words.clear();
         if without_common {
-            lane.words.extend(row.iter().zip(self.graph.row(y)).map(|(word, common)| word & !common));
+            lane.words.extend(row.iter().zip(self.graph.bit_row(y)).map(|(word, common)| word & !common));
         } else {
             lane.words.extend_from_slice(row);
         }
@@ -400,7 +400,7 @@ impl Rows<'_> {
     #[inline(always)]
     fn rank(&self, z: usize) -> u64 {
         let Pair { x, y, without_common, .. } = *self.pair;
-        let row = self.graph.row(x);
+        let row = self.graph.bit_row(x);
         let (w, below) = (z / BLOCK, (1u64 << (z % BLOCK)) - 1);
         let count = |word: u64| u64::from(word.count_ones());
         if without_common {

@@ -99,9 +99,10 @@ impl Kernel for GaussKernel<'_> {
         let independent_below =
             if level.keeps() || cutoff.independent_below.is_infinite() { 0.0 } else { cutoff.independent_below };
         let correlations = self.gauss.column(y);
-        for (w, &word) in level.pairs().row(y).iter().enumerate().take(y / 64 + 1) {
+        let pairs = level.pairs().row(y);
+        for w in 0..=y / 64 {
             let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
-            let asked = word & below;
+            let asked = pairs.word(w) & below;
             let part = w * 64..correlations.len().min(w * 64 + 64);
             let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
             let mut look = 0u64;

@@ -14,7 +14,7 @@ use crate::engine::cuda::gpu::opened::Gpu;
 use crate::engine::cuda::gpu::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{Adjacency, Form, SepSets};
 use crate::observer::Observer;
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
@@ -50,14 +50,15 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     started: bool,
 }
 
-/// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether there are
-/// fixed gaps, and whether there are fixed edges.
-fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
-    let rows = 8 * p * p.div_ceil(64);
+/// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `of_graph`: how many bit rows
+/// the graph has there; `masks`: whether there are fixed gaps, and whether there are fixed edges.
+fn plan_of_variables(p: u64, data: u64, of_graph: usize, masks: [bool; 2]) -> MemoryPlan {
+    let row = 8 * p.div_ceil(64);
+    let rows = row * p;
     let mut plan = MemoryPlan::default();
     plan.set(Buffer::Data, data);
-    plan.set(Buffer::Graph, rows);
-    plan.set(Buffer::Empty, rows);
+    plan.set(Buffer::Graph, row * of_graph.max(1) as u64);
+    plan.set(Buffer::Empty, row * of_graph.max(1) as u64);
     plan.set(Buffer::Start, if masks[0] { rows } else { 0 });
     plan.set(Buffer::Fixed, if masks[1] { rows } else { 0 });
     plan.set(Buffer::PMax, (4 * p * (p.max(1) - 1)).max(8));
@@ -110,9 +111,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Plans the memory that does not depend on the graph; `data`: bytes of the data.
     pub(in crate::engine::cuda) fn plan_variables(&mut self, data: u64) {
+        self.plan_rows(data, self.options.p);
+    }
+
+    /// Works as [`Self::plan_variables`], with this many bit rows of graphs.
+    pub(in crate::engine::cuda) fn plan_rows(&mut self, data: u64, rows: usize) {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search on this engine.
-        let mut plan = plan_of_variables(self.args.p, data, masks);
+        let mut plan = plan_of_variables(self.args.p, data, rows, masks);
         plan.set(Buffer::Report, self.report_bytes());
         self.engine.held.plan = plan;
         if self.p_max.is_of_left() {
@@ -258,7 +264,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             self.args.start = engine.held.device(Buffer::Start)?;
             engine.held.upload(self.args.start.cast(), self.options.start(&engine.held.pool).words())?;
         }
-        if let Some(fixed) = &self.options.fixed_edges {
+        // A graph that is kept as lists has no bit rows for the GPU. The host leaves out fixed pairs in any case.
+        if let Some(fixed) = self.options.fixed_edges.as_ref().filter(|fixed| fixed.form() == Form::Bits) {
             self.args.fixed = engine.held.device(Buffer::Fixed)?;
             engine.held.upload(self.args.fixed.cast(), fixed.words())?;
         }
@@ -385,7 +392,7 @@ mod tests {
 
     #[test]
     fn twenty_thousand_variables_fit_a_gpu_of_sixteen_gigabytes() {
-        let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, [false; 2]);
+        let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, 20_000, [false; 2]);
         assert_eq!(plan.of(Buffer::PMax), 8 * (20_000 * 19_999 / 2));
         assert_eq!(plan.of(Buffer::Graph), 20_000 * 8 * 313);
         // Half of all pairs are left at level 1, and one in a hundred at level 2.

@@ -113,7 +113,7 @@ impl Blocks<'_, '_> {
         let Some(first) = columns.first().map(Column::y) else { return Ok(()) };
         let (gauss, p, all) = (self.gauss, self.gauss.p, first..first + columns.len());
         self.search.refuse_few(&gauss, level.pairs(), observer)?;
-        self.plan_gpu()?;
+        self.plan_gpu(columns.len())?;
         let (wished, keeps) = (self.wished_rows(), level.keeps());
         let held = &mut self.search.engine.held;
         let room = held.room(&[])?;
@@ -141,9 +141,12 @@ impl Blocks<'_, '_> {
         if !keeps {
             // The kernel writes the words up to each row's own column, and whole rows come to the host.
             for graph in [self.search.args.empty, self.search.args.graph] {
-                let rows = graph.cast::<u64>().offset((all.start * words) as u64);
-                self.search.engine.held.clear(rows, all.len() * words)?;
+                self.search.engine.held.clear(graph.cast::<u64>(), all.len() * words)?;
             }
+        }
+        // The GPU has only the rows of these columns.
+        for graph in [&mut self.search.args.empty, &mut self.search.args.graph] {
+            *graph = graph.before(2 * (all.start * words) as u64);
         }
         let done_at = |end: usize| (triangle(end) - triangle(all.start)) as f64;
         let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();

@@ -200,21 +200,21 @@ impl Blocks<'_, '_> {
         self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
     }
 
-    /// Plans memory that does not depend on the graph, in place of the previous plan.
-    fn plan_gpu(&mut self) -> Result<()> {
+    /// Plans memory that does not depend on the graph, in place of the previous plan. `rows`: how many bit rows of graphs there are.
+    fn plan_gpu(&mut self, rows: usize) -> Result<()> {
         (self.state.is_whole, self.state.placed, self.state.level) = (false, None, None);
         let held = &mut self.search.engine.held;
         if self.state.is_there {
             let kept = kept();
             held.spare(&BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect::<Vec<_>>())?;
             let plan = held.plan.clone();
-            self.search.plan_variables(0);
+            self.search.plan_rows(0, rows);
             let held = &mut self.search.engine.held;
             kept.into_iter().for_each(|what| held.plan.raise(what, plan.of(what)));
         } else {
             held.spare(BufferId::ALL)?;
             // The uses that are not known yet get what is left.
-            self.search.plan_variables(0);
+            self.search.plan_rows(0, rows);
             let room = self.search.engine.held.room(&[])?;
             let held = &mut self.search.engine.held;
             self.state.rows.plan(held, cells_of(&self.gauss, &self.data), self.gauss.p, room);

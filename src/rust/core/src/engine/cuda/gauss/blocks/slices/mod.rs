@@ -101,7 +101,7 @@ impl Blocks<'_, '_> {
         let (p, ends) = (self.gauss.p, Ends::new(level.graph, &self.search.engine.held.pool));
         let degrees = ends.degrees();
         let widest = degrees.iter().copied().max().unwrap_or(0);
-        self.plan_gpu()?;
+        self.plan_gpu(self.gauss.p)?;
         let gathered = self.cells_of_packed(&degrees);
         let passing = match self.triangle(&degrees, &ends)? {
             Some(_) => Some((p * p / 2) as u64),
@@ -134,7 +134,7 @@ impl Blocks<'_, '_> {
             return Ok(());
         }
         let ends = Ends::new(level.graph, &self.search.engine.held.pool);
-        self.plan_gpu()?;
+        self.plan_gpu(self.gauss.p)?;
         if *rows == (0..self.gauss.p) {
             if let Some(triangle) = self.triangle(&ends.degrees(), &ends)? {
                 self.plan_triangle(&triangle, &ends);
