@@ -4,6 +4,7 @@ use crate::support::golden::{cases, Case};
 use crate::support::orient::{entries, integers, number, rows, sepsets, skeleton, Batched, RRandom};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::graph::Form;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::orient::{orient, ColliderRule, Method, Options};
 use serde_json::Value;
