@@ -347,6 +347,23 @@ impl SepSets {
         (self.is_side_of_empty(x, y) && self.empty.has(x, y)).then_some(&[])
     }
 
+    /// Returns the pairs that are no edges of `graph` and have no entry, found by the pool's threads.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn unseparated(&self, graph: &Adjacency, pool: &Pool) -> Result<Adjacency> {
+        memory::room(Adjacency::bytes(self.p()), Use::Sets)?;
+        let mut known = self.empty.copied(pool)?;
+        let rows = |part: usize| 64 * part..self.p().min(64 * (part + 1));
+        known.insert_all(pool, self.p().div_ceil(64), |part, insert| {
+            for x in rows(part) {
+                graph.neighbours_above(x).for_each(|y| insert(x, y as usize));
+                self.each_listed(x, |y, _| insert(x, y as usize));
+            }
+        });
+        Ok(known.complement(pool))
+    }
+
     /// Returns whether both entries of a pair are absent.
     pub fn are_unseparated(&self, x: usize, y: usize) -> bool {
         self.get(x, y).is_none() && self.get(y, x).is_none()

@@ -79,26 +79,25 @@ pub(crate) fn ends(
     Ok(points)
 }
 
-/// Returns the number of v-structures over pairs without a separating set.
-pub(super) fn over_untested(marks: &Marks, skeleton: &Adjacency, sepsets: &SepSets, poll: &Poll) -> Result<u64> {
+/// Returns the number of v-structures over pairs without a separating set, which are the edges of `unseparated`.
+pub(super) fn over_untested(marks: &Marks, unseparated: &Adjacency, poll: &Poll) -> Result<u64> {
+    if unseparated.edge_count() == 0 {
+        return Ok(0);
+    }
     let counts = poll.map(marks.slot_count(), marks.p(), |vertices, on| {
         let mut parents = Packed::default();
-        let mut count = 0;
+        let mut ends = 0;
         for y in vertices {
             parents.fill(marks.parents(y).map(|x| x as u32));
             for x in marks.parents(y) {
                 on.looked_up(parents.words().len())?;
-                let (row, empty) = (skeleton.row(x), sepsets.only_empty_row(x));
-                for &(w, word) in parents.words() {
-                    let others = word & !row.word(w) & !empty.map_or(0, |empty| empty.word(w));
-                    let is_counted = |&z: &u32| z as usize > x && sepsets.are_unseparated(x, z as usize);
-                    count += bits(w, others).filter(is_counted).count() as u64;
-                }
+                let row = unseparated.row(x);
+                ends += parents.words().iter().map(|&(w, word)| u64::from((word & row.word(w)).count_ones())).sum::<u64>();
             }
         }
-        Ok(count)
+        Ok(ends)
     })?;
-    Ok(counts.iter().sum())
+    Ok(counts.iter().sum::<u64>() / 2)
 }
 
 /// A middle vertex, with its neighbours in words of bits.

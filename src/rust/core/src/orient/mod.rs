@@ -196,7 +196,7 @@ pub fn orient(
     let valid = is_valid_graph(&marks, skeleton, options, &poll)?;
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
     let untested = match options.collider_rule == ColliderRule::Standard && !options.knowledge.is_some() {
-        true => over_untested(&marks, skeleton, sepsets, &poll)?,
+        true => over_untested(&marks, &sepsets.unseparated(skeleton, &options.pool)?, &poll)?,
         false => 0,
     };
     memory::check()?;
