@@ -121,8 +121,8 @@ impl Found {
         })
     }
 
-    /// Returns its arrays, checked.
-    pub fn flat(&self) -> Outcome<Flat<'_>> {
+    /// Returns its arrays, checked. The pool's threads read them.
+    pub fn flat(&self, pool: &Pool) -> Outcome<Flat<'_>> {
         let doubles = |of, name, part| slice(of, name, part, Robj::as_real_slice);
         let integers = |of, name, part| slice(of, name, part, Robj::as_integer_slice);
         let bytes = |of, name, part| slice(of, name, part, Robj::as_raw_slice);
@@ -131,7 +131,7 @@ impl Found {
             Ok::<_, Failure>(Entries { start, to, p: bytes(of, "p", part)? })
         };
         let Found { p, fast, edges, sets, gaps } = self;
-        Ok(Flat::new(Given {
+        let given = Given {
             p: *p,
             fast: *fast,
             edges: entries(edges, "edges")?,
@@ -141,7 +141,8 @@ impl Found {
             ends: doubles(sets, "ends", "sets")?,
             members: integers(sets, "members", "sets")?,
             gaps: entries(gaps, "gaps")?,
-        })?)
+        };
+        Ok(Flat::new(given, pool)?)
     }
 }
 
@@ -161,7 +162,7 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
         let found = input::list(&found, "found")?;
         let p = found.count("p", 1)?;
         let found = Found::from_list(&found)?;
-        let flat = found.flat()?;
+        let flat = found.flat(&Pool::none())?;
         let mut p_max = output::matrix(token, p, p, Use::Square)?;
         let cells = output::cells(&mut p_max)?;
         if level0.is_null() {
@@ -175,7 +176,7 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
             );
         }
         flat.fill_p_max(cells);
-        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?, &Pool::none())?)?;
+        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph(&Pool::none())?, &Pool::none())?)?;
         Ok(p_max.into())
     })
 }
@@ -199,7 +200,7 @@ fn rust_check_flat(found: Robj) -> Robj {
         if WHOLE.get() == parts {
             return Ok(Value::from(true));
         }
-        match Found::from_list(&found).and_then(|found| found.flat().map(|_| ())) {
+        match Found::from_list(&found).and_then(|found| found.flat(&Pool::none()).map(|_| ())) {
             Ok(()) => {
                 WHOLE.set(parts);
                 Ok(Value::from(true))

@@ -313,7 +313,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>, pool: &Pool) 
         return Err(refuse(format!("a list of {}", sepset.len())));
     }
     if let Some(flat) = altrep::flat_of(sepset.as_robj()) {
-        return Ok(flat.sepsets(&flat.graph()?, pool)?);
+        return Ok(flat.sepsets(&flat.graph(pool)?, pool)?);
     }
     let mut sets = SepSets::new(p, Side::Smaller);
     let mut set = Vec::new();

@@ -40,7 +40,7 @@ pub const LEAST: usize = 500;
 /// `C`. Without all of these, as for separating sets, there are no correlations.
 fn open(state: &List, token: &Token) -> Outcome<Robj> {
     let found = Found::from_list(state)?;
-    let flat = found.flat()?;
+    let flat = found.flat(&Pool::none())?;
     let p = flat.p();
     // SAFETY: the arrays belong to vectors in `state`, which the caller keeps as long as the result of this function.
     let flat = unsafe { std::mem::transmute::<Flat<'_>, Flat<'static>>(flat) };

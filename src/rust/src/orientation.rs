@@ -220,16 +220,16 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
 fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond([&skeleton, &orient, &test, &alpha, &engine, &callbacks], |token| {
         let found = Found::from_list(&input::list(&skeleton, "skeleton")?)?;
-        let skeleton = found.flat()?;
         let call = Call::new(&engine, &callbacks, token)?;
-        let test = Test::optional(&test, &call.machine.pool)?;
-        let graph = skeleton.graph()?;
+        let pool = &call.machine.pool;
+        let skeleton = found.flat(pool)?;
+        let test = Test::optional(&test, pool)?;
+        let graph = skeleton.graph(pool)?;
         let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
-        let mut sepsets = skeleton.sepsets(&graph, &call.machine.pool)?;
+        let mut sepsets = skeleton.sepsets(&graph, pool)?;
         let alpha = input::number(&alpha, "alpha")?;
         let asked = (test.as_ref(), alpha, u64::MAX);
         let Oriented { pdag, lost, .. } = oriented(&call, (&graph, &mut sepsets), &options, asked, None)?;
-        let pool = &call.machine.pool;
         let mut result = Vec::from(judged(&pdag));
         result.push(("lost", output::lost(&lost)));
         result.push(("mark", compact::marks(token, pool, &skeleton, (&graph, &pdag))?.into()));

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::Result;
 
 /// Cuts a vector into pieces, one for each part of the rows. `starts` holds where each row's entries begin.
@@ -217,20 +218,25 @@ fn turned_bytes(mut rows: [u64; 8]) -> [u64; 8] {
     rows
 }
 
-/// Reads `count` whole numbers, or returns `None` if the number of bytes does not fit.
-pub fn bits(bytes: &[u8], count: usize) -> Result<Option<Vec<u32>>> {
+/// Number of whole numbers that a thread reads at a time, a multiple of 8.
+const READ_TOGETHER: usize = 1 << 16;
+
+/// Reads `count` whole numbers on the pool's threads, or returns `None` if the number of bytes does not fit.
+pub fn bits(bytes: &[u8], count: usize, pool: &Pool) -> Result<Option<Vec<u32>>> {
     let each = bytes_of_bit(count).max(1);
     if bytes.len() % each != 0 || bytes.len() / each > 32 {
         return Ok(None);
     }
     let mut numbers: Vec<u32> = memory::zeros(count, Use::Sets)?;
-    for (bit, plane) in bytes.chunks(each).enumerate() {
-        for (numbers, byte) in numbers.chunks_mut(8).zip(plane) {
-            for (i, number) in numbers.iter_mut().enumerate() {
-                *number |= u32::from(byte >> i & 1) << bit;
+    pool.each_of(numbers.chunks_mut(READ_TOGETHER).collect(), |part, numbers: &mut [u32]| {
+        for (bit, plane) in bytes.chunks(each).enumerate() {
+            for (numbers, byte) in numbers.chunks_mut(8).zip(&plane[part * READ_TOGETHER / 8..]) {
+                for (i, number) in numbers.iter_mut().enumerate() {
+                    *number |= u32::from(byte >> i & 1) << bit;
+                }
             }
         }
-    }
+    });
     Ok(Some(numbers))
 }
 
@@ -258,7 +264,7 @@ mod tests {
                 shared.extend(bits.finish());
             }
             put_shared(&mut bytes, count, &shared);
-            assert!(bits(&bytes, count).is_ok_and(|read| read.as_ref() == Some(&numbers)), "{parts:?}");
+            assert!(bits(&bytes, count, &Pool::none()).is_ok_and(|read| read.as_ref() == Some(&numbers)), "{parts:?}");
             let mut bytes = vec![0xa5; 8 * count];
             for (part, mut doubles) in parts.iter().zip(DoublesMut::cut(&mut bytes, &starts, &parts)) {
                 for row in part.clone() {

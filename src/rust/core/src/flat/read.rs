@@ -114,12 +114,12 @@ impl<'a> Flat<'a> {
     ///
     /// # Errors
     /// [`Unreadable::Part`] with the part that is not what a search made; [`Unreadable::Other`] if memory runs out.
-    pub fn new(given: Given<'a>) -> std::result::Result<Self, Unreadable> {
+    pub fn new(given: Given<'a>, pool: &Pool) -> std::result::Result<Self, Unreadable> {
         let Given { p, fast, mark, set, ends, members, .. } = given;
         let broken = |part| move || Unreadable::Part(part);
         let rows = |entries, part, ordered| Rows::new(entries, p, ordered).ok_or_else(broken(part));
         let sets = rows(given.sets, "sets", false)?;
-        let codes = planes::bits(set, sets.to.len()).map_err(Unreadable::Other)?.ok_or_else(broken("sets"))?;
+        let codes = planes::bits(set, sets.to.len(), pool).map_err(Unreadable::Other)?.ok_or_else(broken("sets"))?;
         let edges = rows(given.edges, "edges", true)?;
         let gaps = rows(given.gaps, "gaps", true)?;
         if mark.len() != edges.to.len() || !mark.iter().all(|mark| (UNDIRECTED..=CONFLICT).contains(mark)) {
@@ -138,14 +138,17 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// Returns the skeleton.
+    /// Returns the skeleton, read by the pool's threads.
     ///
     /// # Errors
     /// [`Error::Memory`].
-    pub fn graph(&self) -> Result<Adjacency> {
+    pub fn graph(&self, pool: &Pool) -> Result<Adjacency> {
         memory::room(3 * Adjacency::bytes(self.p), Use::Pairs)?;
         let mut graph = Adjacency::empty(self.p);
-        self.edges.entries().for_each(|(_, x, y)| graph.insert(x, y));
+        let parts = self.edges.parts(pool);
+        graph.insert_all(pool, parts.len(), |part, insert| {
+            self.edges.entries_of(parts[part].clone()).for_each(|(_, x, y)| insert(x, y));
+        });
         Ok(graph)
     }
 

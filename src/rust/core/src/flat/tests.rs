@@ -123,7 +123,7 @@ fn sets_are_read_back_and_broken_arrays_are_refused() {
         let mark = vec![UNDIRECTED; edges.len()];
         let none = vec![0; 8 * p.max(edges.len())];
         let read = |to: &[i32], start: &[f64], mark: &[u8], ends: &[f64]| -> Result<(), Unreadable> {
-            let flat = Flat::new(Given {
+            let given = Given {
                 p,
                 fast: matches!(side, Side::Larger),
                 edges: Entries { start: &edge_start, to: &edges, p: &none[..8 * edges.len()] },
@@ -133,8 +133,9 @@ fn sets_are_read_back_and_broken_arrays_are_refused() {
                 ends,
                 members: &members,
                 gaps: Entries { start: &gap_start, to: &gaps, p: &none[..8 * gaps.len()] },
-            })?;
-            assert!(flat.graph().is_ok_and(|read| read.to_lists() == graph.to_lists()));
+            };
+            let flat = Flat::new(given, &Pool::new(3))?;
+            assert!(flat.graph(&Pool::new(3)).is_ok_and(|read| read.to_lists() == graph.to_lists()));
             assert_eq!(all(&flat.sepsets(&graph, &Pool::new(3)).unwrap()), all(&sepsets), "p = {p}");
             for (x, y, set) in all(&sepsets).into_iter().filter(|(_, _, set)| set.as_ref().is_some_and(|s| s.len() > 1))
             {

@@ -92,7 +92,8 @@ pub(super) fn over_untested(marks: &Marks, unseparated: &Adjacency, poll: &Poll)
             for x in marks.parents(y) {
                 on.looked_up(parents.words().len())?;
                 let row = unseparated.row(x);
-                ends += parents.words().iter().map(|&(w, word)| u64::from((word & row.word(w)).count_ones())).sum::<u64>();
+                ends +=
+                    parents.words().iter().map(|&(w, word)| u64::from((word & row.word(w)).count_ones())).sum::<u64>();
             }
         }
         Ok(ends)

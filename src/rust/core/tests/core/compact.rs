@@ -38,7 +38,7 @@ fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): 
     let start: Vec<f64> = sets.starts().iter().map(|&start| start as f64).collect();
     let mut mark = vec![0; edges.1.len()];
     flat::marks(&pool, &found.graph, &edges.0.iter().map(|&at| at as u64).collect::<Vec<u64>>(), None, &mut mark);
-    let flat = Flat::new(Given {
+    let given = Given {
         p,
         fast,
         edges: Entries { start: &edges.0, to: &edges.1, p: &edges.2 },
@@ -48,9 +48,9 @@ fn same_when_flat(label: &str, options: &Options, p_max: &[f64], (found, left): 
         ends: &ends,
         members: &members,
         gaps: Entries { start: &gaps.0, to: &gaps.1, p: &gaps.2 },
-    });
-    let flat = flat.unwrap();
-    let graph = flat.graph().unwrap();
+    };
+    let flat = Flat::new(given, &pool).unwrap();
+    let graph = flat.graph(&pool).unwrap();
     assert_eq!(graph, found.graph, "{label}: graph");
     let sepsets = flat.sepsets(&graph, &Pool::new(3)).unwrap();
     let mut cells = vec![flat::na(); p * p];

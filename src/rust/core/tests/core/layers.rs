@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("pool", &["memory"]),
     ("matrix", &["pool"]),
     ("moments", &["memory", "matrix", "numbers", "simd", "pool"]),
-    ("planes", &["memory"]),
+    ("planes", &["memory", "pool"]),
     ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "simd", "pool"]),
     ("ci", &["memory", "matrix", "random", "pool"]),
