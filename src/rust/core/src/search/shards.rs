@@ -18,6 +18,9 @@ const TILE_ROWS: usize = 32;
 /// Number of vertices in a block.
 const TILE_OTHERS: u32 = 256;
 
+/// Number of edges for each variable from which rows are long.
+const LONG_ROWS: usize = 32;
+
 /// Number of lanes of a heavy row that are run together.
 const HEAVY_LANES: usize = 64;
 
@@ -149,7 +152,8 @@ impl<'a> Work<'a> {
         let least = shard_tests as f64 / 8.0;
         let target = (total / (16 * threads) as f64).clamp(least, most);
         // Blocks of the other vertex pay if rows are long and most sets are skipped.
-        let blocks: u32 = if size == 1 { (p as u32).div_ceil(TILE_OTHERS) } else { 1 };
+        let are_long = size == 1 && neighbours.edge_count() >= LONG_ROWS * p;
+        let blocks: u32 = if are_long { (p as u32).div_ceil(TILE_OTHERS) } else { 1 };
         let others =
             |block: u32| if blocks == 1 { 0..p as u32 } else { block * TILE_OTHERS..(block + 1) * TILE_OTHERS };
 

@@ -96,8 +96,8 @@ impl Stable<'_> {
             };
             let mut rest: Vec<_> =
                 (first..end).filter(|&y| neighbours.degree(y) > size).map(|y| (y, below(y))).collect();
-            rest.retain_mut(|(_, others)| others.peek().is_some());
-            for from in (0..if rest.is_empty() { 0 } else { end }).step_by(others) {
+            while let Some(least) = rest.iter_mut().filter_map(|(_, others)| others.peek().copied()).min() {
+                let from = least as usize / others * others;
                 let is_in = |&other: &u32| (other as usize) < from + others;
                 for (y, others) in &mut rest {
                     let y = *y;

@@ -234,7 +234,9 @@ impl Worker for GaussOfData<'_> {
             return Ok(());
         }
         let rows = Rows::of(self, work);
-        let panels = if work.size == 1 { Panels::of(self, work) } else { None };
+        // Blocks compute at least a column for each row.
+        let may_be_panels = !rows.fits(self.bound) || rows.cost() > rows.asked() as f64 * self.p as f64;
+        let panels = if work.size == 1 && may_be_panels { Panels::of(self, work) } else { None };
         if let Some(panels) = panels.filter(|panels| !rows.fits(self.bound) || panels.cost() < rows.cost()) {
             self.hold(work.size, panels.bytes());
             return panels.answer(self, work, book, observer);

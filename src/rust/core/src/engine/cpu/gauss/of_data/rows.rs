@@ -130,6 +130,11 @@ impl Rows {
         self.cost
     }
 
+    /// Returns the number of rows that need correlations.
+    pub fn asked(&self) -> usize {
+        self.bytes.iter().filter(|&&bytes| bytes > 0).count()
+    }
+
     /// Returns the row that takes most bytes, and these bytes.
     pub fn widest(&self) -> Option<(usize, usize)> {
         self.bytes.iter().copied().enumerate().max_by_key(|&(_, bytes)| bytes)
