@@ -215,7 +215,8 @@ impl Blocks<'_, '_> {
             held.spare(BufferId::ALL)?;
             // The uses that are not known yet get what is left.
             self.search.plan_rows(0, rows);
-            let room = self.search.engine.held.room(&[])?;
+            // P-values of all pairs are not kept here.
+            let room = self.search.engine.held.room(&[Buffer::PMax.into()])?;
             let held = &mut self.search.engine.held;
             self.state.rows.plan(held, cells_of(&self.gauss, &self.data), self.gauss.p, room);
         }
