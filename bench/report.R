@@ -69,7 +69,7 @@ shape <- function(rows) {
   ifelse(rows$p == "" | rows$n == "", whole(paste0(rows$p, rows$n)), paste(whole(rows$p), "x", whole(rows$n)))
 }
 
-# The commits of rows; `+` marks a build with changes that were not committed.
+# Returns the commits of rows; `+` marks a build with changes that were not committed.
 commit_of <- function(rows) {
   paste0(
     ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)),

@@ -14,7 +14,7 @@ __host__ __device__ constexpr u64 gpupc_pair_bytes(u64 cells) { return 16 + div_
 // Returns the bytes of shared memory of a block at higher levels: an item, the sums of each warp, the strata of each table.
 __host__ __device__ constexpr u64 gpupc_bytes(u64 threads, u64 tables) { return 16 + threads / 32 * 48 + div_ceil(4 * tables, 16) * 16; }
 
-// Counts the samples of x, y and S that thread `index` of `threads` takes, in a table of strata x levels of x x levels of y, the last
+// Counts the samples of x, y and S that thread `index` of `threads` takes. The table has strata x levels of x x levels of y, the last
 // fastest.
 __device__ inline void count_share(const Discrete& d, u32 x, u32 y, const u32* set, u32 l, u32* table, u32 index, u32 threads) {
     for (u64 k = SAMPLES_AT_A_TIME * index; k < d.n; k += SAMPLES_AT_A_TIME * threads)

@@ -29,11 +29,10 @@ constexpr int TILE = 64;      // host: columns of a tile
 constexpr int DEPTH = 16;     // rows in shared memory at a time
 constexpr int EACH = 4;       // a thread makes EACH x EACH products
 constexpr int SIDE = TILE / EACH;
-constexpr int PITCH = TILE + 1;  // with TILE, the writes of a warp would meet in one bank
 constexpr int PORTION = 128;  // rows that are added up before they join the sum
 
 constexpr u32 CORRELATION_THREADS = SIDE * SIDE;         // host: threads of a block of these kernels
-constexpr u64 PRODUCT_BYTES = 2 * DEPTH * PITCH * 8;     // host: bytes of shared memory of a block of `cor_product`
+constexpr u64 PRODUCT_BYTES = 2 * TILE * (DEPTH + 4) * 8;    // host: bytes of shared memory of a block of `cor_product`
 
 template <typename Join>
 __device__ double of_block(double value, double* shared, Join join) {
@@ -80,40 +79,94 @@ __device__ void tile_at(u64 t, u64* row, u64* column) {
     *column = j;
 }
 
-// A thread's place in a tile. `products` computes the inner products of a block's 64 columns on the left with 64 on the right, of n rows.
-// `left_of(v, k)` is row k of the v-th column, 0 if there is none. A thread gets those of the columns `down` + i SIDE and `across` + j
-// SIDE.
+// A thread's place in a tile: it makes the products of the columns `left(i)` and `right(j)`.
+//
+// From sm_80 on, tensor cores multiply tiles of 8 x 8 doubles, at twice the rate of other double precision; of 8 warps, each takes 32 columns
+// on the left and 16 on the right. Elsewhere a thread takes every 16th column.
+//
+// PITCH: doubles of a column in shared memory. With these, 16 lanes read from 16 banks.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+constexpr int PITCH = DEPTH + 4;
+
 struct Place {
     u32 across, down;
+    __device__ u32 left(u32 i) const { return down + 8 * i; }
+    __device__ u32 right(u32 j) const { return across + 8 * (j / 2) + j % 2; }
 };
+
+__device__ __forceinline__ Place place() {
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    return {warp % 4 * 16 + lane % 4 * 2, warp / 4 * 32 + lane / 4};
+}
+
+// Adds the products of the rows in shared memory. In a tile of 8 x 8, a lane has two neighbouring products. As factors it gives row
+// lane % 4 of the left and of the right column lane / 4.
+__device__ __forceinline__ void add_products(const double* left, const double* right, Place, double (&sum)[EACH][EACH]) {
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
+    left += (warp / 4 * 32 + lane / 4) * PITCH + lane % 4;
+    right += (warp % 4 * 16 + lane / 4) * PITCH + lane % 4;
+    for (int k = 0; k < DEPTH; k += 4) {
+        double u[EACH], v[EACH / 2];
+        for (int i = 0; i < EACH; i++) u[i] = left[8 * i * PITCH + k];
+        for (int j = 0; j < EACH / 2; j++) v[j] = right[8 * j * PITCH + k];
+        for (int i = 0; i < EACH; i++) {
+            for (int j = 0; j < EACH / 2; j++) {
+                asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                    : "+d"(sum[i][2 * j]), "+d"(sum[i][2 * j + 1])
+                    : "d"(u[i]), "d"(v[j]));
+            }
+        }
+    }
+}
+#else
+constexpr int PITCH = DEPTH + 1;
+
+struct Place {
+    u32 across, down;
+    __device__ u32 left(u32 i) const { return down + i * SIDE; }
+    __device__ u32 right(u32 j) const { return across + j * SIDE; }
+};
+
+// A lane's neighbours to one side read the same left columns, those to the other side the same right columns. So a warp takes one pass over
+// shared memory for each. 16 doubles side by side would take two passes, and hold up the multiplications.
+__device__ __forceinline__ Place place() {
+    static_assert(SIDE == 16);
+    const u32 t = threadIdx.x;
+    return {(t & 1) | (t >> 1 & 6) | (t >> 3 & 8), (t >> 1 & 1) | (t >> 3 & 6) | (t >> 4 & 8)};
+}
+
+// Adds the products of the rows in shared memory.
+__device__ __forceinline__ void add_products(const double* left, const double* right, Place at, double (&sum)[EACH][EACH]) {
+    for (int k = 0; k < DEPTH; k++) {
+        double u[EACH], v[EACH];
+        for (int i = 0; i < EACH; i++) u[i] = left[at.left(i) * PITCH + k];
+        for (int j = 0; j < EACH; j++) v[j] = right[at.right(j) * PITCH + k];
+        for (int i = 0; i < EACH; i++)
+            for (int j = 0; j < EACH; j++) sum[i][j] = fma(u[i], v[j], sum[i][j]);
+    }
+}
+#endif
+
+// Computes the inner products of a block's 64 columns on the left with 64 on the right, of n rows. `left_of(v, k)` is row k of the v-th
+// column, 0 if there is none.
 template <typename Left, typename Right>
 __device__ __forceinline__ Place products(u64 n, Left left_of, Right right_of, double (&sum)[EACH][EACH]) {
     extern __shared__ double memory[];
     double* left = memory;
     double* right = memory + PRODUCT_BYTES / 2 / sizeof(double);
-    // A lane's neighbours to one side read the same `left`, those to the other side the same `right`. So a warp takes one pass over shared
-    // memory for each. 16 doubles side by side would take two passes, and hold up the multiplications.
-    static_assert(SIDE == 16);
-    u32 t = threadIdx.x;
-    u32 across = (t & 1) | (t >> 1 & 6) | (t >> 3 & 8), down = (t >> 1 & 1) | (t >> 3 & 6) | (t >> 4 & 8);
+    const Place at = place();
     double portion[EACH][EACH] = {};
-    for (u64 at = 0; at < n; at += DEPTH) {
+    for (u64 row = 0; row < n; row += DEPTH) {
         u32 k = threadIdx.x % DEPTH;
         for (u32 v = threadIdx.x / DEPTH; v < TILE; v += SIDE * SIDE / DEPTH) {
-            bool inside = at + k < n;
-            left[k * PITCH + v] = inside ? left_of(v, at + k) : 0.0;
-            right[k * PITCH + v] = inside ? right_of(v, at + k) : 0.0;
+            bool inside = row + k < n;
+            left[v * PITCH + k] = inside ? left_of(v, row + k) : 0.0;
+            right[v * PITCH + k] = inside ? right_of(v, row + k) : 0.0;
         }
         __syncthreads();
-        for (int k = 0; k < DEPTH; k++) {
-            double u[EACH], v[EACH];
-            for (int i = 0; i < EACH; i++) u[i] = left[k * PITCH + down + i * SIDE];
-            for (int j = 0; j < EACH; j++) v[j] = right[k * PITCH + across + j * SIDE];
-            for (int i = 0; i < EACH; i++)
-                for (int j = 0; j < EACH; j++) portion[i][j] = fma(u[i], v[j], portion[i][j]);
-        }
+        add_products(left, right, at, portion);
         __syncthreads();
-        if ((at + DEPTH) % PORTION == 0 || at + DEPTH >= n) {
+        if ((row + DEPTH) % PORTION == 0 || row + DEPTH >= n) {
             for (int i = 0; i < EACH; i++) {
                 for (int j = 0; j < EACH; j++) {
                     sum[i][j] += portion[i][j];
@@ -122,7 +175,7 @@ __device__ __forceinline__ Place products(u64 n, Left left_of, Right right_of, d
             }
         }
     }
-    return {across, down};
+    return at;
 }
 
 // Returns the correlation of two columns x and y. Columns that are equal up to a sign or a power of two have one sum of squares s. As the
@@ -144,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(co
     const Place at = products(a.n, of(row), of(column), sum);
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
+            u64 x = row + at.left(i), y = column + at.right(j);
             if (x < a.p && y < a.p) {
                 a.c[x * a.p + y] = sum[i][j];
                 a.c[y * a.p + x] = sum[i][j];
@@ -173,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(cons
     const Place at = products(a.n, of, of, sum);
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            u64 x = first + at.down + i * SIDE, y = first + at.across + j * SIDE;
+            u64 x = first + at.left(i), y = first + at.right(j);
             if (x == y && x < a.columns) a.squares[a.first_column + x] = sum[i][j];
         }
     }
@@ -190,7 +243,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(cons
     );
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
+            u64 x = row + at.left(i), y = column + at.right(j);
             if (x >= a.rows || y >= a.columns) continue;
             u64 one = a.first_row + x, other = a.first_column + y;
             a.c[x * a.pitch + other] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
@@ -216,7 +269,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(con
     const Place at = products(a.n, of(row), of(column), sum);
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
+            u64 x = row + at.left(i), y = column + at.right(j);
             if (x >= a.width || y >= a.width || id(x) == NO_COLUMN || id(y) == NO_COLUMN) continue;
             u32 one = a.vertices[first + x], other = a.vertices[first + y];
             a.c[(first + x) * a.width + first + y] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);

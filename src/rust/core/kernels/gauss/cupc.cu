@@ -110,8 +110,8 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     enter_smallest_by_lane(slot, best, best_rank);
 }
 
-// Runs cuPC-S: blockIdx.y is a row of the graph, from first_row on. Each of a block's theta threads inverts the correlations of a set,
-// tests it for all edges of the row, and continues with the set theta * delta further on.
+// Runs cuPC-S: blockIdx.y is a row of the graph, from first_row on. Each of a block's theta threads inverts the correlations of a set
+// and tests it for all edges of the row. It continues with the set theta * delta further on.
 extern "C" __global__ void set(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y);
     if (x >= a.p) return;

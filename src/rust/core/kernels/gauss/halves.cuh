@@ -92,7 +92,7 @@ __device__ __forceinline__ Eight eight_of(const Args& a, u32 v, u32 z0) {
     };
 }
 
-// Returns what is kept of a pair for a threshold of r²: r_xy and l, both with the sign of r_xy.
+// Returns the numbers of a pair for a threshold of r²: r_xy and l, both with the sign of r_xy.
 __device__ __forceinline__ u32 screen_of(float xy, float threshold) {
     const float l = fmaf(root(threshold), 1.0f + 0x1p-8f, 0x1p-16f);
     return isnan(xy) ? halves(0.0f, 1e30f) : halves(xy * (1.0f - 0x1p-9f), xy < 0.0f ? -l : l);

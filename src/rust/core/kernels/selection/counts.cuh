@@ -1,5 +1,5 @@
-// Feature selection by mutual information. For one partner g, the class y and every candidate f, t(c) = c log2 c is summed in fixed point
-// over the cells of (f, g) and of (f, g, y). Sums of whole numbers do not depend on their order, so atomics give the same result every
+// Feature selection by mutual information, for one partner g, the class y and every candidate f. The kernels add up t(c) = c log2 c in fixed
+// point over the cells of (f, g) and of (f, g, y). Sums of whole numbers do not depend on their order, so atomics give the same result every
 // time, and the same as the CPU.
 //
 // A block takes a feature. If samples are few, a warp does, as a block's threads would wait for each other longer than they count. A table

@@ -36,7 +36,7 @@ pub(super) const TILE: u32 = 64;
 pub(super) const CORRELATION_THREADS: u32 = 256;
 
 /// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
-pub(super) const PRODUCT_BYTES: u64 = 16640;
+pub(super) const PRODUCT_BYTES: u64 = 20480;
 
 /// `NO_COLUMN` of kernels/gauss/correlation.cu: in `Correlation::ids`, in place of a column.
 pub(super) const NO_COLUMN: u32 = 0xffffffff;

@@ -566,7 +566,7 @@ impl Adjacency {
         reached.into_iter().enumerate().flat_map(|(w, word)| bits(w, word)).filter(is_far).collect()
     }
 
-    /// Calls `tell` with numbers that tell this graph from others of the same form.
+    /// Calls `tell` with numbers that distinguish this graph from others of the same form.
     pub fn each_number(&self, mut tell: impl FnMut(u64)) {
         match &self.rows {
             Rows::Bits(bits) => bits.iter().for_each(|&word| tell(word)),
