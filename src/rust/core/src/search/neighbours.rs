@@ -1,15 +1,7 @@
 //! Frozen neighbourhoods: which vertices are neighbours throughout a level.
 //!
-//! Lists answer every question about neighbourhoods. Bit rows, of p x p bits, only answer some of them faster. A search of 100,000
-//! variables or more would have to do without bit rows. These parts still hold them:
-//!
-//! * the ledger: the graph, the pairs tested at level 0, and, in a search that is saved, the graph that a level began with;
-//! * level 0, and level 1 if workers decide pairs: which pairs are asked for;
-//! * "stable": these neighbourhoods, the pairs that are tested, and those left for second sides;
-//! * masks of the CPU's Gaussian test at level 1, for vertices with many neighbours; without bit rows it takes lists;
-//! * searches on GPUs.
-//!
-//! The largest p-values are p x p doubles, or one for each pair that is left after level 0.
+//! Lists answer every question about neighbourhoods. Bit rows, of p x p bits, only answer some of them faster. Graphs of many vertices have
+//! none (`graph::Form`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
