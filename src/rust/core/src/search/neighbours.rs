@@ -65,9 +65,11 @@ impl Neighbours {
         starts.push(0);
         let mut end = 0;
         for x in 0..graph.p() {
-            if let Some(list) = graph.list(x) {
-                lists[end..end + list.len()].copy_from_slice(list);
-                end += list.len();
+            if graph.form() == Form::Lists {
+                for (to, y) in lists[end..].iter_mut().zip(graph.neighbours(x)) {
+                    *to = y;
+                    end += 1;
+                }
             }
             for (w, &word) in graph.bit_row(x).iter().enumerate() {
                 let mut rest = word;

@@ -11,7 +11,7 @@ use crate::support::problems::problem;
 use crate::support::steps::Steps;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::graph::Tiers;
+use pcgpu_core::graph::{Form, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
@@ -109,7 +109,9 @@ fn tasks() -> Vec<Task> {
 
 fn task(number: u64) -> Task {
     let problem = problem(number);
-    Task { c: problem.c, n: problem.n, options: problem.options }
+    // Some keep their graphs as lists.
+    let form = if number % 5 == 4 { Form::Lists } else { Form::Bits };
+    Task { c: problem.c, n: problem.n, options: Options { form, ..problem.options } }
 }
 
 /// Returns a task with several levels.

@@ -91,11 +91,6 @@ impl<'g> List<'g> {
         let rest = if gaps == self.is_complement { 0..0 } else { 0..words };
         ListedWords { listed: self.listed, rest, list: List { is_complement: true, ..self } }
     }
-
-    /// Returns the vertices that are listed, if these are the neighbours.
-    pub fn as_slice(self) -> Option<&'g [u32]> {
-        (!self.is_complement).then_some(self.listed)
-    }
 }
 
 /// The neighbours of a vertex: those listed, or those of `rest` that are neither listed nor the vertex itself.

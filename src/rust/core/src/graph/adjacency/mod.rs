@@ -504,14 +504,6 @@ impl Adjacency {
         self.neighbours_between(x, 0..64 * self.words)
     }
 
-    /// Returns the neighbours of `x` as a slice, if the graph is kept as lists of neighbours.
-    pub fn list(&self, x: usize) -> Option<&[u32]> {
-        match self.row(x) {
-            Row::Bits(_) => None,
-            Row::List(list) => list.as_slice(),
-        }
-    }
-
     /// Returns how many neighbours `x` and `y` share.
     #[inline]
     pub fn common(&self, x: usize, y: usize) -> usize {

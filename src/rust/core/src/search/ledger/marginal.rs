@@ -89,11 +89,11 @@ impl Ledger<'_> {
         pool.each_of(kept.chunks_mut((each * words).max(1)).collect(), |part, kept: &mut [u64]| {
             let mut count = 0;
             for (y, row) in (part * each..).zip(kept.chunks_mut(words)) {
-                let (graph, tested) = (self.graph.bit_row(y), self.tested().bit_row(y));
+                let (graph, tested) = (self.graph.row(y), self.tested().row(y));
                 for (w, kept) in row[..=y / 64].iter_mut().enumerate() {
                     count += u64::from(kept.count_ones());
                     // Untested pairs stay as they are.
-                    *kept |= graph[w] & below(y, w) & !tested[w];
+                    *kept |= graph.word(w) & below(y, w) & !tested.word(w);
                 }
             }
             left.fetch_add(count, Ordering::Relaxed);
