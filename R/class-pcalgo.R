@@ -243,8 +243,8 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 #' - If pcalg is installed, `as_pcalg()` converts a result to pcalg's class, as `new()` would. This is needed only if
 #'   neither package is attached, because after `library(pcgpu)` or `library(pcalg)` R finds the class.
 #'
-#' From 500 variables on, the slot `pMax` of a result of `gaussCItest()` computes its cells when they are asked for, and
-#' from R 4.3 on so does `sepset`. Such slots take little memory, and are small in files. An R without pcgpu cannot read
+#' From 500 variables on, the slots `pMax` and `sepset` of a result of `gaussCItest()` compute their cells when they are
+#' asked for. Before R 4.3 only `pMax` does so, from 4,000 variables on. Such slots take little memory, and are small in files. An R without pcgpu cannot read
 #' them from a file; `as_pcalg()` makes them ordinary vectors first.
 #'
 #' A result of class [pcCompact][pcCompact-class] gets its p x p parts, which take 16 bytes for each cell. It does not

@@ -246,8 +246,8 @@
 #'   - `max.ord`: the last level, that is, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
-#'   From 500 variables on, `pMax` of `gaussCItest()`, and from R 4.3 on also `sepset`, compute their cells when they
-#'   are asked for: see [as_pcalg()]. For more than 100,000 edges the graph stores only weights other than the
+#'   From 500 variables on, `pMax` and `sepset` of `gaussCItest()` compute their cells when they are asked for; before
+#'   R 4.3 only `pMax` does, from 4,000 variables on: see [as_pcalg()]. For more than 100,000 edges the graph stores only weights other than the
 #'   default, 1. For both classes:
 #'   - [edge_table()] returns a table of the edges;
 #'   - [sepset()] and [p_value()] return the results for a pair;

@@ -87,7 +87,7 @@ fn search(
         None => test.worker(of, machine, &mut observer)?,
     };
     // Objects of pcalg's class have p x p slots. Large ones get these from the flat result, cell by cell.
-    let lazy = if object.is_null() { None } else { test.cells(p) }.filter(|_| p >= lazy::LEAST);
+    let lazy = if object.is_null() { None } else { test.cells(p) }.filter(|_| p >= lazy::least());
     let is_flat = object.is_null() || lazy.is_some();
     let mut p_max = if is_flat { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
@@ -160,7 +160,7 @@ fn search(
             let mut parts = vec![("p", Value::from(p as i32)), ("method", Value::from(method))];
             parts.extend(compact::found(token, &machine.pool, &found, &left, None)?);
             parts.extend(gaps);
-            result.push(("pMax", lazy::slots(token, parts, of, object, &found.sepsets)?.into()));
+            result.push(("pMax", lazy::slots(token, parts, of, (object, &found.sepsets), &machine.pool)?.into()));
         }
     }
     let device = machine.names(test.shares_with_cpu());
