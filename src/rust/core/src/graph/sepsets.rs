@@ -25,6 +25,8 @@ pub struct SepSets {
     empty_side: Side,
     /// Whether some pair of `empty` may have another set, too.
     is_mixed: bool,
+    /// Whether each pair has one entry at most, as a search leaves them.
+    is_once: bool,
 }
 
 /// The one of a pair's two entries that holds its separating set.
@@ -151,7 +153,7 @@ const MANY: usize = 1 << 17;
 impl SepSetLog {
     /// Makes an empty log; see [`SepSets::new`].
     pub fn new(p: usize, empty_side: Side) -> Self {
-        SepSetLog { sets: SepSets::new(p, empty_side), found: Vec::new() }
+        SepSetLog { sets: SepSets { is_once: true, ..SepSets::new(p, empty_side) }, found: Vec::new() }
     }
 
     /// Makes a log from its [parts](SepSetLog::parts).
@@ -271,6 +273,7 @@ impl SepSets {
             empty: pairs,
             empty_side,
             is_mixed: false,
+            is_once: false,
         }
     }
 
@@ -314,6 +317,7 @@ impl SepSets {
     /// [`memory::check`] reports it.
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         self.is_mixed |= self.empty.has(x, y);
+        self.is_once = false;
         let entry = self.store(y, set);
         let row = &mut self.rows[x];
         if row.last().is_none_or(|last| last.y < entry.y) {
@@ -345,6 +349,13 @@ impl SepSets {
             return Some(&singles[at][1..]);
         }
         (self.is_side_of_empty(x, y) && self.empty.has(x, y)).then_some(&[])
+    }
+
+    /// Returns whether the counts alone show that each pair without an edge in `graph` has a set.
+    pub fn surely_separate_all(&self, graph: &Adjacency) -> bool {
+        let entries = self.rows.iter().map(Vec::len).sum::<usize>() + self.singles.records.len();
+        let known = graph.edge_count() + self.empty.edge_count() + entries;
+        self.is_once && !self.is_mixed && known == self.p() * self.p().saturating_sub(1) / 2
     }
 
     /// Returns the pairs that are no edges of `graph` and have no entry, found by the pool's threads.
@@ -506,5 +517,22 @@ mod tests {
         assert_eq!(sets.row(1).collect::<Vec<_>>(), [(2, &[4][..]), (3, &[][..])]);
         sets.insert(1, 3, &[2]);
         assert_eq!(sets.row(1).collect::<Vec<_>>(), [(2, &[4][..]), (3, &[2][..])]);
+    }
+
+    #[test]
+    fn counts_show_that_all_pairs_are_separated_only_if_each_has_one_entry() {
+        let graph = Adjacency::from_lists(&[vec![1], vec![], vec![], vec![]]);
+        let mut log = SepSetLog::new(4, Side::Smaller);
+        [(0, 2), (0, 3)].iter().for_each(|&(x, y)| log.insert_empty(x, y));
+        log.insert(2, 1, &[0]);
+        log.insert(1, 3, &[0, 2]);
+        let almost = log.clone().finish(&Pool::none()).unwrap();
+        let unseparated = almost.unseparated(&graph, &Pool::new(2)).unwrap();
+        assert!(!almost.surely_separate_all(&graph) && unseparated.to_lists() == [vec![], vec![], vec![3], vec![2]]);
+        log.insert(3, 2, &[1]);
+        let mut all = log.finish(&Pool::none()).unwrap();
+        assert!(all.surely_separate_all(&graph) && all.unseparated(&graph, &Pool::new(2)).unwrap().edge_count() == 0);
+        all.insert(2, 3, &[0]);
+        assert!(!all.surely_separate_all(&graph), "a pair may have two entries");
     }
 }

@@ -195,7 +195,8 @@ pub fn orient(
     };
     let valid = is_valid_graph(&marks, skeleton, options, &poll)?;
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
-    let untested = match options.collider_rule == ColliderRule::Standard && !options.knowledge.is_some() {
+    let counts_untested = options.collider_rule == ColliderRule::Standard && !options.knowledge.is_some();
+    let untested = match counts_untested && !sepsets.surely_separate_all(skeleton) {
         true => over_untested(&marks, &sepsets.unseparated(skeleton, &options.pool)?, &poll)?,
         false => 0,
     };
