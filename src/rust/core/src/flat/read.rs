@@ -167,6 +167,7 @@ impl<'a> Flat<'a> {
                 rows.entries_of(parts[part].clone()).for_each(|(_, x, y)| insert(x, y));
             });
         }
+        let is_once = others.edge_count() == graph.edge_count() + self.gaps.to.len() + sets.to.len();
         let single = |at: usize| match self.decoded(at, 0) {
             Set::Single(only) => Some(only as u32 - 1),
             _ => None,
@@ -193,7 +194,8 @@ impl<'a> Flat<'a> {
         }
         let side = if self.fast { Side::Larger } else { Side::Smaller };
         let singles = if records.is_empty() { Singles::default() } else { Singles { starts, records } };
-        SepSetLog::of_parts(others.complement(pool), side, singles, larger.into_values().collect()).finish(pool)
+        let larger = larger.into_values().collect();
+        SepSetLog::of_parts(others.complement(pool), side, singles, larger).with_once(is_once).finish(pool)
     }
 
     /// Returns the p-value of a pair that level 0 left and a later level separated; `None` for other pairs.

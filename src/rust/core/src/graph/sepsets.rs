@@ -161,6 +161,12 @@ impl SepSetLog {
         SepSetLog { sets: SepSets { singles, ..SepSets::of_empty(empty, empty_side) }, found }
     }
 
+    /// Sets whether each pair has one entry at most.
+    pub fn with_once(mut self, is_once: bool) -> Self {
+        self.sets.is_once = is_once;
+        self
+    }
+
     /// Returns the pairs that the empty set separates, the sets of one member that came as a block, and the other sets.
     pub fn parts(&self) -> (&Adjacency, &Singles, &[Separations]) {
         (&self.sets.empty, &self.sets.singles, &self.found)

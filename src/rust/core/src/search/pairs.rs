@@ -10,7 +10,7 @@ use super::singly::Singly;
 pub use super::singly::{NO_SEPARATOR, SECOND};
 use super::wire::Reader;
 use super::Options;
-use crate::graph::{Adjacency, Half, Ranked, Singles};
+use crate::graph::{Adjacency, Form, Half, Ranked, Singles};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -82,9 +82,9 @@ impl<'a> PairLevel<'a> {
         gathers_much(p, (0..p).map(|x| self.graph.degree(x)))
     }
 
-    /// Returns whether the pairs of a search can be decided in this way. The kernels that do so do not support tiers.
+    /// Returns whether the pairs of a search can be decided in this way. The kernels that do so take bit rows, and do not support tiers.
     pub fn serves(options: &Options) -> bool {
-        options.tiers.is_none()
+        options.tiers.is_none() && options.form == Form::Bits
     }
 }
 

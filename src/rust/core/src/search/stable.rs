@@ -15,7 +15,7 @@ use super::saving::Step;
 use super::shards::Work;
 use super::worker::Worker;
 use super::Options;
-use crate::graph::{Adjacency, Form, SepSets};
+use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::Result;
@@ -252,7 +252,7 @@ impl Order for Stable<'_> {
         let (p, fast, keeps) = (ledger.options.p, ledger.fast(), observer.keeps());
         let within = ledger.resumed();
         let Ledger { options, .. } = *ledger;
-        if size == 1 && within.is_none() && PairLevel::serves(options) && ledger.graph.form() == Form::Bits {
+        if size == 1 && within.is_none() && PairLevel::serves(options) {
             let pool = self.worker.pool().clone();
             let has_work = ledger.widest().is_some_and(|widest| widest.degree > size);
             if let (true, Some(worker)) = (has_work, self.worker.pairwise()) {

@@ -14,7 +14,7 @@ use crate::pool::{part_of, Pool};
 use crate::Result;
 pub(crate) use bits::{bits, no_bits, BITS};
 use bits::{ones, transpose, Vertices};
-use lists::{List, Listed, Lists};
+use lists::{List, Lists};
 
 /// The most vertices of a graph as bit rows, which then take 2 GiB.
 const MOST_AS_BITS: usize = 1 << 17;
@@ -123,38 +123,20 @@ impl<'g> Row<'g> {
     }
 }
 
-/// The neighbours of a vertex, ascending.
-enum Neighbours<'g> {
-    Bits(Vertices<'g>),
-    List(Listed<'g>),
-}
-
-impl Iterator for Neighbours<'_> {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        match self {
-            Neighbours::Bits(vertices) => vertices.next(),
-            Neighbours::List(listed) => listed.next(),
-        }
-    }
-}
-
-/// The words of a row, each with its place.
-enum Words<I, J> {
+/// The iterator of a row, in either form of the graph.
+enum Either<I, J> {
     Bits(I),
     List(J),
 }
 
-impl<I: Iterator<Item = (usize, u64)>, J: Iterator<Item = (usize, u64)>> Iterator for Words<I, J> {
-    type Item = (usize, u64);
+impl<I: Iterator, J: Iterator<Item = I::Item>> Iterator for Either<I, J> {
+    type Item = I::Item;
 
     #[inline]
-    fn next(&mut self) -> Option<(usize, u64)> {
+    fn next(&mut self) -> Option<I::Item> {
         match self {
-            Words::Bits(words) => words.next(),
-            Words::List(words) => words.next(),
+            Either::Bits(of_bits) => of_bits.next(),
+            Either::List(of_list) => of_list.next(),
         }
     }
 }
@@ -399,8 +381,8 @@ impl Adjacency {
     /// Iterates over the words of the row of `x` that are not empty, each with its place.
     pub fn words_of(&self, x: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
         match self.row(x) {
-            Row::Bits(row) => Words::Bits(row.iter().copied().enumerate().filter(|(_, word)| *word != 0)),
-            Row::List(list) => Words::List(list.words(false)),
+            Row::Bits(row) => Either::Bits(row.iter().copied().enumerate().filter(|(_, word)| *word != 0)),
+            Row::List(list) => Either::List(list.words(false)),
         }
     }
 
@@ -413,9 +395,9 @@ impl Adjacency {
                     let own = if w == x / 64 { 1 << (x % 64) } else { 0 };
                     (w, !word & !own & if w == last.0 { last.1 } else { !0 })
                 };
-                Words::Bits(row.iter().enumerate().map(gaps).filter(|(_, word)| *word != 0))
+                Either::Bits(row.iter().enumerate().map(gaps).filter(|(_, word)| *word != 0))
             }
-            Row::List(list) => Words::List(list.words(true)),
+            Row::List(list) => Either::List(list.words(true)),
         }
     }
 
@@ -518,8 +500,8 @@ impl Adjacency {
     /// Returns the neighbours of `x` in a range, in ascending order.
     pub fn neighbours_between(&self, x: usize, range: Range<usize>) -> impl Iterator<Item = u32> + '_ {
         match self.row(x) {
-            Row::Bits(row) => Neighbours::Bits(Vertices::within(row, range)),
-            Row::List(list) => Neighbours::List(list.within(range)),
+            Row::Bits(row) => Either::Bits(Vertices::within(row, range)),
+            Row::List(list) => Either::List(list.within(range)),
         }
     }
 

@@ -90,16 +90,12 @@ impl Writer {
         };
         self.number(form);
         for x in 0..p {
-            let larger: Vec<u32> = match form {
-                BITS => {
-                    (x / 64..p.div_ceil(64)).for_each(|w| self.number(graph.row(x).word(w)));
-                    self.pass(out)?;
-                    continue;
-                }
-                PAIRS => graph.neighbours_above(x).collect(),
-                _ => graph.gaps_of(x).flat_map(|(w, word)| bits(w, word)).filter(|&y| y as usize > x).collect(),
-            };
-            self.vertices(&larger);
+            let gaps = || graph.gaps_of(x).flat_map(|(w, word)| bits(w, word)).filter(|&y| y as usize > x);
+            match form {
+                BITS => (x / 64..p.div_ceil(64)).for_each(|w| self.number(graph.row(x).word(w))),
+                PAIRS => self.vertices(&graph.neighbours_above(x).collect::<Vec<_>>()),
+                _ => self.vertices(&gaps().collect::<Vec<_>>()),
+            }
             self.pass(out)?;
         }
         Ok(())

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::Mutex;
 
 use super::Ledger;
 use crate::ci::Batch;
@@ -120,18 +119,15 @@ impl Ledger<'_> {
             let mut part = PartProgress::new(observer, share(columns.start)..share(columns.end));
             self.run_columns(worker, &mut part, (columns.clone(), &mut separated, &mut kept), &[])?;
             let (graph, tested) = (&self.graph, self.tested());
-            let found = Mutex::new(vec![(Vec::new(), Vec::new(), 0); columns.len()]);
-            let rows = separated.chunks_mut(words).zip(kept.chunks_mut(words)).take(columns.len());
-            pool.each_of(rows.collect(), |at, (separated, kept): (&mut [u64], &mut [u64])| {
+            let mut found = vec![(Vec::new(), Vec::new(), 0); columns.len()];
+            let rows = found.iter_mut().zip(separated.chunks_mut(words)).zip(kept.chunks_mut(words));
+            pool.each_of(rows.collect(), |at, ((found, separated), kept)| {
                 let y = columns.start + at;
-                let of_column = lists_of(y, graph.row(y), tested.row(y), separated, kept);
-                if let Ok(mut found) = found.lock() {
-                    found[at] = of_column;
-                }
+                *found = lists_of(y, graph.row(y), tested.row(y), separated, kept);
                 separated.fill(0);
                 kept.fill(0);
             });
-            for (stay, unseparated, count) in found.into_inner().unwrap_or_default() {
+            for (stay, unseparated, count) in found {
                 rest.push(stay);
                 others.push(unseparated);
                 left += count;
