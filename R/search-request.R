@@ -5,14 +5,13 @@
 arguments_given <- function() {
   frame <- parent.frame()
   defaults <- formals(sys.function(sys.parent()))
-  names <- setdiff(names(defaults), c("...", "control"))
-  is_required <- vapply(
-    names,
-    function(name) is.symbol(defaults[[name]]) && !nzchar(as.character(defaults[[name]])),
-    NA
-  )
-  is_left_out <- vapply(names, function(name) is_required[[name]] && eval(call("missing", as.name(name)), frame), NA)
-  mget(names[!is_left_out], envir = frame)
+  names <- names(defaults)
+  is_given <- !names %in% c("...", "control")
+  without_default <- which(is_given & vapply(defaults, is.symbol, NA))
+  for (at in without_default[!nzchar(as.character(defaults[without_default]))]) {
+    is_given[[at]] <- !eval(call("missing", as.name(names[[at]])), frame)
+  }
+  mget(names[is_given], envir = frame)
 }
 
 # Completes the arguments of a search by what follows from data, and checks the names of the variables. Then `given` has

@@ -43,9 +43,10 @@ impl Neighbours {
     pub(super) fn narrowed(mut self, graph: &Adjacency) -> Self {
         let (mut from, mut end) = (0, 0);
         for x in 0..self.p() {
+            let row = graph.row(x);
             for at in from..self.starts[x + 1] {
                 let y = self.lists[at] as usize;
-                if graph.has(x, y) {
+                if row.has(y) {
                     self.lists[end] = y as u32;
                     end += 1;
                 } else if let Some(rows) = &mut self.graph {
@@ -273,7 +274,7 @@ impl Words<'_> {
 impl Iterator for Without<'_> {
     type Item = u32;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<u32> {
         match &mut self.0 {
             Source::Rows(words) => {

@@ -10,10 +10,6 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    pub fn has(&self, x: usize, y: usize) -> bool {
-        x != y && self.listed[x].binary_search(&(y as u32)).is_ok() != self.is_complement
-    }
-
     /// Makes a pair an edge, or no edge.
     pub fn set(&mut self, x: usize, y: usize, is_edge: bool) {
         let is_listed = is_edge != self.is_complement;
@@ -44,6 +40,10 @@ pub struct List<'g> {
 }
 
 impl<'g> List<'g> {
+    pub fn has(self, y: usize) -> bool {
+        y != self.x as usize && self.listed.binary_search(&(y as u32)).is_ok() != self.is_complement
+    }
+
     /// Returns word w of the bit row that the list stands for.
     pub fn word(self, w: usize) -> u64 {
         let (first, end) = (64 * w as u32, 64 * (w as u32 + 1));

@@ -103,6 +103,15 @@ pub enum Row<'g> {
 }
 
 impl<'g> Row<'g> {
+    /// Returns whether y is a neighbour.
+    #[inline]
+    pub fn has(self, y: usize) -> bool {
+        match self {
+            Row::Bits(bits) => bits[y / 64] >> (y % 64) & 1 == 1,
+            Row::List(list) => list.has(y),
+        }
+    }
+
     /// Returns word w.
     #[inline]
     pub fn word(self, w: usize) -> u64 {
@@ -406,7 +415,7 @@ impl Adjacency {
     pub fn has(&self, x: usize, y: usize) -> bool {
         match &self.rows {
             Rows::Bits(bits) => bits[x * self.words + y / 64] >> (y % 64) & 1 == 1,
-            Rows::Lists(lists) => lists.has(x, y),
+            Rows::Lists(lists) => lists.row(x).has(y),
         }
     }
 
