@@ -19,9 +19,11 @@ struct Correlation {
     u64 first_column;     // number of the first column of x among all
     u64 columns;          // columns of x
     u64 pitch;            // numbers in a row of c
+    const u32* tiles;     // by tile of a panel, in rows of `tile_pitch`: whether it is computed; null: all
+    u64 tile_pitch;
     u64 width;            // columns of a block
-    const u32* ids;       // by block: which columns of x it has
-    const u32* vertices;  // by block: the numbers of these columns among all
+    const u32* ids;       // by block: which columns of x it has; in `cor_pairs`: both columns of each pair
+    const u32* vertices;  // by block: the numbers of these columns among all; in `cor_pairs` by column of x; null: the same numbers
     const u64* starts;    // by block, in `cor_spread`: where its numbers start in x
 };
 
@@ -236,6 +238,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(cons
 // in rows of `pitch`, from column `first_column` on. A block takes a tile; the grid is (tiles of columns, tiles of rows).
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(const Correlation a) {
     const u64 row = (u64)blockIdx.y * TILE, column = (a.first_tile + blockIdx.x) * TILE;
+    if (a.tiles && !a.tiles[blockIdx.y * a.tile_pitch + column / TILE]) return;
     double sum[EACH][EACH] = {};
     const Place at = products(
         a.n, [&](u32 v, u64 k) { return row + v < a.rows ? a.left[(row + v) * a.n + k] : 0.0; },
@@ -250,6 +253,52 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(cons
         }
     }
 }
+
+// `cor_pairs` computes the correlations of p pairs of columns of x. c has one for each pair, equal to that of `cor_panel` to the last bit.
+__device__ __forceinline__ double ratio_of_pair(const Correlation& a, u32 x, u32 y, double product) {
+    const u32 one = a.vertices ? a.vertices[x] : x, other = a.vertices ? a.vertices[y] : y;
+    return ratio(one, other, product, a.squares[one], a.squares[other]);
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// A warp takes 8 pairs: the diagonal of a tile of 8 x 8.
+extern "C" __global__ void cor_pairs(const Correlation a) {
+    const u32 lane = lane_id(), own = lane / 4;
+    for (u64 group : by_warp(div_ceil(a.p, (u64)8))) {
+        const u64 pair = group * 8 + own;
+        const bool is_there = pair < a.p;
+        const u32 x = is_there ? a.ids[2 * pair] : 0, y = is_there ? a.ids[2 * pair + 1] : 0;
+        double sum[2] = {}, portion[2] = {};
+        for (u64 row = 0; row < a.n; row += 4) {
+            const u64 k = row + lane % 4;
+            const double u = k < a.n ? a.x[x * a.n + k] : 0.0, v = k < a.n ? a.x[y * a.n + k] : 0.0;
+            asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                : "+d"(portion[0]), "+d"(portion[1])
+                : "d"(u), "d"(v));
+            if ((row + 4) % PORTION == 0 || row + 4 >= a.n) {
+                for (int j = 0; j < 2; j++) {
+                    sum[j] += portion[j];
+                    portion[j] = 0.0;
+                }
+            }
+        }
+        if (is_there && lane % 4 == own / 2) a.c[pair] = ratio_of_pair(a, x, y, own % 2 ? sum[1] : sum[0]);
+    }
+}
+#else
+extern "C" __global__ void cor_pairs(const Correlation a) {
+    for (u64 pair : by_thread(a.p)) {
+        const u32 x = a.ids[2 * pair], y = a.ids[2 * pair + 1];
+        double sum = 0.0;
+        for (u64 first = 0; first < a.n; first += PORTION) {
+            double portion = 0.0;
+            for (u64 k = first; k < first + PORTION && k < a.n; k++) portion = fma(a.x[x * a.n + k], a.x[y * a.n + k], portion);
+            sum += portion;
+        }
+        a.c[pair] = ratio_of_pair(a, x, y, sum);
+    }
+}
+#endif
 
 // `cor_blocks` computes the correlations within blocks of columns. Block b has the columns of x that `ids` lists from b `width` on
 // (NO_COLUMN: none); `vertices` lists their numbers in `squares`. c has the blocks along the diagonal of a matrix, in rows of `width`. A

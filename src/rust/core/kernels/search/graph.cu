@@ -105,6 +105,43 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     }
 }
 
+// Returns the vertices of word w below y that the empty set does not separate from y.
+__device__ __forceinline__ u32 open_word(const Args& a, u64 y, u64 w) {
+    if (32 * w >= y) return 0;
+    return ~a.empty[y * a.words + w] & (y - 32 * w < 32 ? (1u << (y - 32 * w)) - 1 : FULL);
+}
+
+// Counts, for each of rows first_row to end_row - 1, the smaller vertices that the empty set does not separate from it; a warp takes a row.
+// `degree` has the rows' counts, the first row's first.
+extern "C" __global__ void count_open(const __grid_constant__ Args a) {
+    for (u64 i : by_warp(a.end_row - a.first_row)) {
+        u32 count = 0;
+        for (u64 w = lane_id(); w < a.words; w += WARP) count += __popc(open_word(a, a.first_row + i, w));
+        count = warp_sum(count);
+        if (lane_id() == 0) a.degree[i] = count;
+    }
+}
+
+// Lists these vertices, ascending: those of the first row from offset[0] on, and so on. OPEN_KEPT marks the neighbours.
+constexpr u32 OPEN_KEPT = 0x80000000;    // host: bit of a vertex that is a neighbour, in the lists of `list_open`
+extern "C" __global__ void list_open(const __grid_constant__ Args a) {
+    for (u64 i : by_warp(a.end_row - a.first_row)) {
+        const u64 y = a.first_row + i;
+        u64 at = a.offset[i];
+        for (u64 first = 0; 32 * first < y; first += WARP) {
+            const u64 w = first + lane_id();
+            const u32 word = w < a.words ? open_word(a, y, w) : 0;
+            const u32 own = (u32)__popc(word), sum = sum_up_to_lane(own);
+            u32* to = a.list + at + sum - own;
+            for (u32 rest = word; rest; rest &= rest - 1) {
+                const u32 bit = __ffs(rest) - 1;
+                *to++ = (u32)(32 * w + bit) | (a.graph[y * a.words + w] >> bit & 1 ? OPEN_KEPT : 0);
+            }
+            at += __shfl_sync(FULL, sum, WARP - 1);
+        }
+    }
+}
+
 // Computes where the rows' lists start. Sets the counts of records to 0 for level 1.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     scan_rows<ROWS_TOGETHER>(a.p, a.offset, sums, [&](u64 x) {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::wire::{Reader, Writer};
 use crate::graph::Adjacency;
-use crate::search::marginals::{Column, Marginals, Values};
+use crate::search::marginals::{Column, Findings, Marginals, Values};
 use crate::search::{Method, Options};
 
 /// Columns of level 0 that a worker is asked for. The pairs to test are sent separately.
@@ -72,8 +72,7 @@ impl Columns {
         let column = |((y, p_values), (separated, kept))| Column {
             y,
             p_values: Values::Lent(p_values),
-            separated,
-            kept,
+            findings: Findings::Bits { separated, kept },
             closed: None,
         };
         run(columns.map(column).collect())?;

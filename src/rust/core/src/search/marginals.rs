@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::checkpoint::ClosedColumn;
 use super::{Method, Options};
-use crate::graph::{Adjacency, BITS};
+use crate::graph::{bits, Adjacency, BITS};
 
 /// Returns the bits of word w of row y that stand for vertices below y.
 pub(super) fn below(y: usize, w: usize) -> u64 {
@@ -79,21 +79,74 @@ pub(super) enum Values<'a> {
 /// Columns that workers have closed, in any order.
 pub(super) type Closed<'a> = Mutex<Vec<ClosedColumn<'a>>>;
 
+/// What level 0 finds about the pairs of y with smaller vertices, as lists.
+#[derive(Clone, Default)]
+pub(super) struct Found {
+    /// The vertices whose pair with y stays, ascending.
+    pub rest: Vec<u32>,
+    /// The vertices that the empty set does not separate from y, ascending.
+    pub unseparated: Vec<u32>,
+    /// Number of tested pairs that stay.
+    pub left: u64,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.rest.clear();
+        self.unseparated.clear();
+        self.left = 0;
+    }
+}
+
+/// Storage for the findings of a column.
+pub(super) enum Findings<'a> {
+    /// The vertices x < y that the empty set separates from y, and those whose tested pair stays, as bits in words.
+    Bits { separated: &'a mut [u64], kept: &'a mut [u64] },
+    /// Lists, and the graph before level 0, in which pairs that are not tested may be edges.
+    Lists { found: &'a mut Found, graph: &'a Adjacency },
+}
+
+impl Findings<'_> {
+    fn lend(&mut self) -> Findings<'_> {
+        match self {
+            Findings::Bits { separated, kept } => Findings::Bits { separated, kept },
+            Findings::Lists { found, graph } => Findings::Lists { found, graph },
+        }
+    }
+
+    /// Removes what a worker that failed has entered.
+    fn clear(&mut self) {
+        if let Findings::Lists { found, .. } = self {
+            found.clear();
+        }
+    }
+
+    /// Enters word w of column y. `pairs`: the bits of the tested pairs. Words come in ascending order; a word without a tested pair may be
+    /// left out of bits.
+    #[inline]
+    fn enter(&mut self, y: usize, w: usize, pairs: u64, [now_separated, now_kept]: [u64; 2]) {
+        let (now_separated, now_kept) = (now_separated & pairs, now_kept & pairs);
+        match self {
+            Findings::Bits { separated, kept } => (separated[w], kept[w]) = (now_separated, now_kept),
+            Findings::Lists { found, graph } => {
+                let open = below(y, w) & !now_separated;
+                if open != 0 {
+                    found.left += u64::from(now_kept.count_ones());
+                    found.rest.extend(bits(w, now_kept | graph.row(y).word(w) & open & !pairs));
+                    found.unseparated.extend(bits(w, open));
+                }
+            }
+        }
+    }
+}
+
 /// A column of the p-values of level 0.
 pub struct Column<'a> {
     pub(super) y: usize,
     pub(super) p_values: Values<'a>,
-    pub(super) separated: &'a mut [u64],
-    pub(super) kept: &'a mut [u64],
+    pub(super) findings: Findings<'a>,
     /// Where the column goes when it is closed, or `None` if it is not needed.
     pub(super) closed: Option<&'a Closed<'a>>,
-}
-
-/// Adds a closed column to the list, if there is one.
-fn tell<'a>(closed: Option<&'a Closed<'a>>, column: ClosedColumn<'a>) {
-    if let Some(Ok(mut closed)) = closed.map(Mutex::lock) {
-        closed.push(column);
-    }
 }
 
 impl<'a> Column<'a> {
@@ -103,16 +156,25 @@ impl<'a> Column<'a> {
             Values::Lent(p_values) => Values::Lent(p_values),
             Values::Spare(p_values) => Values::Spare(std::mem::take(p_values)),
         };
-        Column { y: self.y, p_values, separated: self.separated, kept: self.kept, closed: None }
+        Column { y: self.y, p_values, findings: self.findings.lend(), closed: None }
     }
 
     /// Ends a column that a borrower has filled.
-    pub(crate) fn end(self) {
-        let values = match self.p_values {
+    pub(crate) fn end(mut self) {
+        let values = match std::mem::replace(&mut self.p_values, Values::Spare(Vec::new())) {
             Values::Lent(p_values) => Some(&*p_values),
             Values::Spare(_) => None,
         };
-        tell(self.closed, ClosedColumn { y: self.y, separated: self.separated, kept: self.kept, values });
+        self.tell(values);
+    }
+
+    /// Adds the column to the closed ones, if they are listed.
+    fn tell(self, values: Option<&'a [f64]>) {
+        if let (Some(Ok(mut closed)), Findings::Bits { separated, kept }) =
+            (self.closed.map(Mutex::lock), self.findings)
+        {
+            closed.push(ClosedColumn { y: self.y, separated, kept, values });
+        }
     }
 
     /// Returns the column's number, y.
@@ -140,14 +202,53 @@ impl<'a> Column<'a> {
 
     /// Opens and closes the column if no p-values are kept. `separated`: the vertices x < y that the empty set separates from y. `kept`:
     /// those whose pair stays. Both are bits in words, as in a graph's row.
-    pub fn settle(self, level: &Marginals, separated: &[u64], kept: &[u64]) {
+    pub fn settle(mut self, level: &Marginals, separated: &[u64], kept: &[u64]) {
         let y = self.y;
+        self.findings.clear();
         for w in 0..=y / 64 {
             let pairs = level.pairs.row(y).word(w) & below(y, w);
-            self.separated[w] = separated[w] & pairs;
-            self.kept[w] = kept[w] & pairs & !separated[w];
+            self.findings.enter(y, w, pairs, [separated[w], kept[w] & !separated[w]]);
         }
-        tell(self.closed, ClosedColumn { y, separated: self.separated, kept: self.kept, values: None });
+        self.tell(None);
+    }
+
+    /// Works as [`Column::settle`]. `open`: the vertices x < y that the empty set does not separate from y, ascending, and whether their pair
+    /// stays. Pairs that are not tested may be among them.
+    pub fn settle_open(mut self, level: &Marginals, open: impl Iterator<Item = (u32, bool)>) {
+        let (y, tested) = (self.y, level.pairs.row(self.y));
+        let open = open.filter(|&(x, _)| tested.has(x as usize));
+        match &mut self.findings {
+            Findings::Bits { separated, kept } => {
+                for w in 0..=y / 64 {
+                    (separated[w], kept[w]) = (tested.word(w) & below(y, w), 0);
+                }
+                for (x, stays) in open {
+                    let bit = BITS[x as usize % 64];
+                    separated[x as usize / 64] &= !bit;
+                    kept[x as usize / 64] |= if stays { bit } else { 0 };
+                }
+            }
+            Findings::Lists { found, graph } => {
+                found.clear();
+                for (x, stays) in open {
+                    found.unseparated.push(x);
+                    if stays {
+                        found.rest.push(x);
+                    }
+                }
+                found.left = found.rest.len() as u64;
+                let is_tested = found.unseparated.len();
+                for (w, untested) in level.pairs.gaps_of(y).take_while(|&(w, _)| w <= y / 64) {
+                    found.rest.extend(bits(w, untested & below(y, w) & graph.row(y).word(w)));
+                    found.unseparated.extend(bits(w, untested & below(y, w)));
+                }
+                if found.unseparated.len() > is_tested {
+                    found.rest.sort_unstable();
+                    found.unseparated.sort_unstable();
+                }
+            }
+        }
+        self.tell(None);
     }
 
     /// Closes the column: decides the pairs by their p-values.
@@ -159,9 +260,13 @@ impl<'a> Column<'a> {
             Values::Lent(p_values) => &mut **p_values,
             Values::Spare(p_values) => p_values,
         };
+        self.findings.clear();
         for w in 0..=y / 64 {
             let pairs = level.pairs.row(y).word(w) & below(y, w);
             if pairs == 0 {
+                if let Findings::Lists { .. } = self.findings {
+                    self.findings.enter(y, w, 0, [0; 2]);
+                }
                 continue;
             }
             let cells = &mut p_values[w * 64..(w * 64 + 64).min(p)];
@@ -184,10 +289,9 @@ impl<'a> Column<'a> {
                     *cell = pair.p;
                 }
             }
-            self.separated[w] = separated & pairs;
-            self.kept[w] = kept & pairs;
+            self.findings.enter(y, w, pairs, [separated, kept]);
         }
-        let values = match self.p_values {
+        let values = match std::mem::replace(&mut self.p_values, Values::Spare(Vec::new())) {
             Values::Lent(p_values) => Some(&*p_values),
             Values::Spare(used) => {
                 if let Ok(mut spare) = level.spare.lock() {
@@ -196,6 +300,6 @@ impl<'a> Column<'a> {
                 None
             }
         };
-        tell(self.closed, ClosedColumn { y, separated: self.separated, kept: self.kept, values });
+        self.tell(values);
     }
 }

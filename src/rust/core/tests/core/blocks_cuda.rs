@@ -12,7 +12,7 @@ use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
-use pcgpu_core::graph::{Adjacency, Tiers};
+use pcgpu_core::graph::{Adjacency, Form, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::Centred;
 use pcgpu_core::observer::Unobserved;
@@ -202,6 +202,60 @@ fn data() {
         }
     }
     assert!(sufficed > 2, "{sufficed}");
+}
+
+/// Checks that level 0 finds the same pairs if most are ruled out in half precision. Some have correlations close to the limit, some columns
+/// are constant, equal, far from 1 or have a single large value.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_screen_changes_no_answer() {
+    let cases = [(700, 150, 1e-4), (430, 530, 1e-6), (300, 61, 2e-5)];
+    for (p, n, alpha) in cases.into_iter().take(if emulated() { 2 } else { 3 }) {
+        let test = FisherZ::new(n as f64, reading(Method::StableFast)).unwrap();
+        let (mut low, mut high) = (0.0, 0.99);
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            *if test.p_of_correlation(middle, 0) >= alpha { &mut low } else { &mut high } = middle;
+        }
+        let mut columns = samples(&mut Random(p as u64), p, n, 0.0002, 0.01);
+        columns[17] = columns[3].iter().map(|v| -4.0 * v).collect();
+        columns[18] = vec![2.5; n];
+        columns[19].iter_mut().for_each(|v| *v *= 1e-200);
+        columns[20].iter_mut().for_each(|v| *v *= 1e200);
+        columns[21][5] += 1e4;
+        let mut x = less_means(&columns);
+        let norm = |u: &[f64]| u.iter().map(|v| v * v).sum::<f64>().sqrt();
+        for (at, near) in (100..160).step_by(2).zip((0..5).cycle()) {
+            // Sums of a column and what is orthogonal to it have the correlation that is wanted, but for rounding.
+            let (u, v) = x[at * n..(at + 2) * n].split_at_mut(n);
+            let along = u.iter().zip(&*v).map(|(u, v)| u * v).sum::<f64>() / norm(u).powi(2);
+            u.iter().zip(v.iter_mut()).for_each(|(u, v)| *v -= along * u);
+            let sign = if at % 4 == 0 { 1.0 } else { -1.0 };
+            let r = low + sign * [1e-3, 1e-4, 1e-5, 1e-7, 1e-12][near];
+            let ratio = r / (1.0 - r * r).sqrt() * norm(v) / norm(u);
+            u.iter().zip(v.iter_mut()).for_each(|(u, v)| *v += ratio * u);
+        }
+        for method in [Method::Stable, Method::StableFast] {
+            let test = FisherZ::new(n as f64, reading(method)).unwrap();
+            let search = |form, cuda, m_max| {
+                let options = Options { method, form, m_max, ..Options::new(p, alpha) };
+                let mut engine = CudaEngine::of_data(test, by_column(&x, p).unwrap(), alpha, cuda).unwrap();
+                let found = searched(&mut engine, &options, true, &mut Unobserved);
+                let of_data = engine.memory_plan().iter().find(|(part, _)| *part == "data").map_or(0, |part| part.1);
+                (found, of_data)
+            };
+            let blocks = CudaOptions { block: Some(512), ..CudaOptions::default() };
+            for m_max in [0.0, 1.0] {
+                let (whole, _) = search(Form::Bits, CudaOptions::default(), m_max);
+                let (exact, unscreened) = search(Form::Bits, blocks, m_max);
+                let (screened, all) = search(Form::Lists, blocks, m_max);
+                same_outcome(format!("{p} {method:?}"), &exact, &whole);
+                same_outcome(format!("{p} {method:?} screened"), &screened, &whole);
+                let halves = (2 * n * p) as u64;
+                assert!(m_max > 0.0 || all >= unscreened + halves, "{p}: there was no screen, {unscreened} {all}");
+            }
+        }
+    }
 }
 
 /// Checks that memory left by earlier questions hinders no level. They may leave a larger buffer than a search plans for its sums of squares.

@@ -74,6 +74,7 @@ template <class T> struct Same { typedef T type; };
 inline unsigned halves(float first, float second) {
     return bits((_Float16)first) | (unsigned)bits((_Float16)second) << 16;
 }
+inline float single(unsigned short half) { return (float)value_of<_Float16>(half); }
 inline unsigned minus_halves(unsigned c, unsigned a, unsigned b) {
     auto half = [](unsigned both, int shift) { return (double)value_of<_Float16>(both >> shift & 0xffff); };
     auto left = [&](int shift) { return (unsigned)bits((_Float16)std::fma(-half(a, shift), half(b, shift), half(c, shift))) << shift; };

@@ -68,6 +68,21 @@ pub(super) const MASK_GROUP: u32 = 8;
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
 pub(super) const TILE_BYTES: u32 = 62480;
 
+/// `SCREEN_TILE` of kernels/gauss/screen.cu: columns of a tile of `screen`.
+pub(super) const SCREEN_TILE: u32 = 128;
+
+/// `SCREEN_DEPTH` of kernels/gauss/screen.cu: rows in shared memory at a time.
+pub(super) const SCREEN_DEPTH: u32 = 32;
+
+/// `SCREEN_THREADS` of kernels/gauss/screen.cu: threads of a block of `screen`.
+pub(super) const SCREEN_THREADS: u32 = 256;
+
+/// `SCREEN_BYTES` of kernels/gauss/screen.cu: bytes of shared memory of a block of `screen`.
+pub(super) const SCREEN_BYTES: u64 = 61440;
+
+/// `PAIR_TILE` of kernels/gauss/screen.cu: side of a tile of `Screen::tiles`.
+pub(super) const PAIR_TILE: u32 = 64;
+
 /// `SIDE_KEEPS` of kernels/gauss/settle.cu: no set separates.
 pub(super) const SIDE_KEEPS: u32 = 1;
 
@@ -187,6 +202,9 @@ pub(super) const SLOT_BYTES: u64 = 48;
 
 /// `VERTEX_BITS` of kernels/search/args.cuh: bits of a vertex in `Report::widest`.
 pub(super) const VERTEX_BITS: u32 = 21;
+
+/// `OPEN_KEPT` of kernels/search/graph.cu: bit of a vertex that is a neighbour, in the lists of `list_open`.
+pub(super) const OPEN_KEPT: u32 = 0x80000000;
 
 /// `NO_MODE` of kernels/selection/counts.cuh: `Feature::mode` if no level is that of more than half of the samples, or none is known.
 pub(super) const NO_MODE: u32 = 0xffffffff;
@@ -756,14 +774,43 @@ pub(super) struct CorrelationArgs {
     pub columns: u64,
     /// numbers in a row of c
     pub pitch: u64,
+    /// by tile of a panel, in rows of `tile_pitch`: whether it is computed; null: all
+    pub tiles: DevicePtr<u32>,
+    pub tile_pitch: u64,
     /// columns of a block
     pub width: u64,
-    /// by block: which columns of x it has
+    /// by block: which columns of x it has; in `cor_pairs`: both columns of each pair
     pub ids: DevicePtr<u32>,
-    /// by block: the numbers of these columns among all
+    /// by block: the numbers of these columns among all; in `cor_pairs` by column of x; null: the same numbers
     pub vertices: DevicePtr<u32>,
     /// by block, in `cor_spread`: where its numbers start in x
     pub starts: DevicePtr<u64>,
+}
+
+/// `Screen` of kernels/gauss/screen.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ScreenArgs {
+    pub a: SearchArgs,
+    /// rows
+    pub n: u64,
+    /// rows in `halves`: a multiple of SCREEN_DEPTH; the last are 0
+    pub depth: u64,
+    /// n x p, column by column, centred
+    pub x: DevicePtr<f64>,
+    /// p sums of squares
+    pub squares: DevicePtr<f64>,
+    /// depth x p
+    pub halves: DevicePtr<u16>,
+    /// p upper bounds of e; 1 if a column is not to be screened
+    pub errors: DevicePtr<f32>,
+    /// by tile of 64 x 64 pairs, in rows of `pitch`: whether it is to be computed
+    pub tiles: DevicePtr<u32>,
+    pub pitch: u64,
+    /// first tile of columns of this launch
+    pub first_tile: u64,
+    /// correlations below this are certainly independent; rounding of sums is taken off
+    pub limit: f64,
 }
 
 /// `Slices` of kernels/gauss/slices.cuh.

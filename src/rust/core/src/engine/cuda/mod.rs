@@ -302,8 +302,11 @@ impl Worker for CudaEngine<'_> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.blocks.leave();
         self.held.begin(Some(0));
+        if let (Source::Data(..), None) = (gauss.source, self.correlations) {
+            return self.by_blocks(true, None, |blocks| blocks.marginal_values(batch, observer));
+        }
+        self.blocks.leave();
         self.watched(|engine| gauss::batch::marginal_values(engine, &gauss, batch, &mut |_| observer.look()))
     }
 

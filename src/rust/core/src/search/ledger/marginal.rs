@@ -5,38 +5,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Ledger;
 use crate::ci::Batch;
-use crate::graph::{bits, no_bits, Adjacency, Form, Half, Row};
+use crate::graph::{no_bits, Adjacency, Form, Half};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::checkpoint::{write_view, ClosedColumn, DoneColumn, Part, View, Within};
 use crate::search::largest::{Known, Largest};
 use crate::search::levels::LevelReport;
-use crate::search::marginals::{below, Closed, Column, Marginals, Values};
+use crate::search::marginals::{below, Closed, Column, Findings, Found, Marginals, Values};
 use crate::search::progress::PartProgress;
 use crate::search::saving::Saving;
 use crate::search::worker::Worker;
 use crate::Result;
 
-/// Returns the smaller vertices whose pair with y stays, those whose pair the empty set does not separate, and the number of tested pairs
-/// that stay. `separated` and `kept` are what level 0 found.
-fn lists_of(y: usize, graph: Row, tested: Row, separated: &[u64], kept: &[u64]) -> (Vec<u32>, Vec<u32>, u64) {
-    let (mut rest, mut others, mut left) = (Vec::new(), Vec::new(), 0);
-    for (w, (&separated, &kept)) in separated.iter().zip(kept).enumerate().take(y / 64 + 1) {
-        let open = below(y, w) & !separated;
-        if open != 0 {
-            left += u64::from(kept.count_ones());
-            // Untested pairs stay as they are.
-            rest.extend(bits(w, open & (kept | graph.word(w) & !tested.word(w))));
-            others.extend(bits(w, open));
-        }
-    }
-    (rest, others, left)
-}
-
-/// Most bytes of the columns whose findings are bits at a time, before they enter the lists of a large graph; and least number of such
-/// batches.
+/// Most bytes of the columns of a large graph that a worker is asked for at a time, if it keeps their findings as bits; and least number of
+/// such batches.
 const BATCH: usize = 512 << 20;
 const BATCHES: usize = 8;
+
+/// Storage for the findings of some columns: a bit row for each column, or lists.
+enum Storage<'a> {
+    Bits(&'a mut [u64], &'a mut [u64]),
+    Lists(&'a mut [Found]),
+}
 
 impl Ledger<'_> {
     /// Runs level 0 on a worker. Returns the graph as it was, and the number of tested pairs that are left.
@@ -73,7 +63,7 @@ impl Ledger<'_> {
         // Workers are the first to touch the columns. They leave their findings as bits, as there may be millions of pairs.
         let words = p.div_ceil(64);
         let (mut separated, mut kept) = (no_bits(p * words), no_bits(p * words));
-        self.run_columns(worker, observer, (0..p, &mut separated, &mut kept), &done)?;
+        self.run_columns(worker, observer, 0..p, Storage::Bits(&mut separated, &mut kept), &done)?;
         for DoneColumn { y, separated: was_separated, kept: was_kept, values } in done {
             let of_column = y * words..y * words + was_kept.len();
             separated[of_column.clone()].copy_from_slice(&was_separated);
@@ -109,25 +99,14 @@ impl Ledger<'_> {
     ) -> Result<(Adjacency, Adjacency, u64)> {
         let (p, words) = (self.options.p, self.options.p.div_ceil(64));
         let each = (BATCH / (2 * size_of::<u64>() * words)).clamp(1, p.div_ceil(BATCHES));
-        let bits = || memory::zeros::<u64>(each * words, Use::Pairs);
-        let (mut separated, mut kept) = (bits()?, bits()?);
         let (mut rest, mut others, mut left) = (Vec::with_capacity(p), Vec::with_capacity(p), 0);
-        let pool = worker.pool().clone();
         let share = |end: usize| (end as f64 / p as f64).powi(2);
         for first in (0..p).step_by(each) {
             let columns = first..p.min(first + each);
             let mut part = PartProgress::new(observer, share(columns.start)..share(columns.end));
-            self.run_columns(worker, &mut part, (columns.clone(), &mut separated, &mut kept), &[])?;
-            let (graph, tested) = (&self.graph, self.tested());
-            let mut found = vec![(Vec::new(), Vec::new(), 0); columns.len()];
-            let rows = found.iter_mut().zip(separated.chunks_mut(words)).zip(kept.chunks_mut(words));
-            pool.each_of(rows.collect(), |at, ((found, separated), kept)| {
-                let y = columns.start + at;
-                *found = lists_of(y, graph.row(y), tested.row(y), separated, kept);
-                separated.fill(0);
-                kept.fill(0);
-            });
-            for (stay, unseparated, count) in found {
+            let mut found = vec![Found::default(); columns.len()];
+            self.run_columns(worker, &mut part, columns, Storage::Lists(&mut found), &[])?;
+            for Found { rest: stay, unseparated, left: count } in found {
                 rest.push(stay);
                 others.push(unseparated);
                 left += count;
@@ -158,12 +137,13 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// Has a worker fill these columns of level 0, with a bit row for each, except those that are done.
+    /// Has a worker fill these columns of level 0, except those that are done.
     fn run_columns(
         &mut self,
         worker: &mut dyn Worker,
         observer: &mut dyn Observer,
-        (range, separated, kept): (Range<usize>, &mut [u64], &mut [u64]),
+        range: Range<usize>,
+        storage: Storage,
         done: &[DoneColumn],
     ) -> Result<()> {
         let (p, words) = (self.options.p, self.options.p.div_ceil(64));
@@ -179,22 +159,29 @@ impl Ledger<'_> {
             matches!(self.largest, Largest::Square(_)),
         );
         let closed = Closed::default();
-        let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
+        let graph = &self.graph;
+        let findings: Vec<Findings> = match storage {
+            Storage::Bits(separated, kept) => {
+                let rows = separated.chunks_mut(words).zip(kept.chunks_mut(words));
+                rows.map(|(separated, kept)| Findings::Bits { separated, kept }).collect()
+            }
+            Storage::Lists(found) => found.iter_mut().map(|found| Findings::Lists { found, graph }).collect(),
+        };
         let mut lent = match &mut self.largest {
             Largest::Square(p_max) => Some(p_max[range.start * p..range.end * p].chunks_mut(p)),
             Largest::Left(_) => None,
         };
         let told = observer.keeps().then_some(&closed);
-        let mut column = |(y, (separated, kept))| {
+        let mut column = |(y, findings)| {
             let p_values =
                 lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);
-            Column { y, p_values, separated, kept, closed: told }
+            Column { y, p_values, findings, closed: told }
         };
-        let columns = range.zip(bits).map(&mut column).collect();
+        let columns = range.zip(findings).map(&mut column).collect();
         if told.is_none() {
             return worker.marginal(&level, columns, observer);
         }
-        let (graph, sepsets, is_exact) = (&self.graph, &self.sepsets, self.is_exact);
+        let (sepsets, is_exact) = (&self.sepsets, self.is_exact);
         let mut keep = |observer: &mut dyn Observer| {
             let is_new = |column: &&ClosedColumn| done.iter().all(|known| known.y != column.y);
             let mut all = done.to_vec();

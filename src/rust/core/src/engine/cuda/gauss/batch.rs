@@ -6,7 +6,7 @@
 use super::rows::{Cells, Panel, Rows};
 use super::rules;
 use super::source::{Gaussian, Source};
-use crate::ci::gauss::Undefined;
+use crate::ci::gauss::{FisherZ, Undefined};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
@@ -77,7 +77,15 @@ fn correlations(
 /// Numbers that are turned into p-values at a time.
 const VALUES: usize = 1 << 20;
 
-/// Returns the p-values of questions with empty sets, as level 0 on the GPU computes them. No verdict rests on these.
+/// Turns `count` correlations at `answers` into p-values given nothing, as level 0 on the GPU computes them. No verdict rests on these.
+pub(super) fn to_p_values(held: &Held, test: &FisherZ, alpha: f64, args: &mut SearchArgs) -> Result<()> {
+    rules::fill(args, test, alpha, true, 0);
+    let blocks = args.count.div_ceil(u64::from(QUESTION_THREADS)).min(1 << 12) as u32;
+    // SAFETY: `args.count` numbers are there.
+    unsafe { held.gpu.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &*args) }
+}
+
+/// Returns the p-values of questions with empty sets. The correlations are those of a matrix, or on the GPU.
 pub(in crate::engine::cuda) fn marginal_values(
     engine: &mut CudaEngine,
     gauss: &Gaussian,
@@ -85,18 +93,16 @@ pub(in crate::engine::cuda) fn marginal_values(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<f64>> {
     let mut values = correlations(engine, gauss, batch, watch)?;
-    engine.held.plan = MemoryPlan::default();
-    engine.held.plan.set(Buffer::Batch, 8 * VALUES.min(values.len()) as u64);
-    engine.held.commit()?;
-    let mut args = SearchArgs { answers: engine.held.device(Buffer::Batch)?.cast(), ..SearchArgs::default() };
-    rules::fill(&mut args, &gauss.test, engine.alpha, true, 0);
+    let held = &mut engine.held;
+    held.plan = MemoryPlan::default();
+    held.plan.set(Buffer::Batch, 8 * VALUES.min(values.len()) as u64);
+    held.commit()?;
+    let mut args = SearchArgs { answers: held.device(Buffer::Batch)?.cast(), ..SearchArgs::default() };
     for some in values.chunks_mut(VALUES) {
-        engine.held.upload(args.answers, some)?;
+        held.upload(args.answers, some)?;
         args.count = some.len() as u64;
-        let blocks = some.len().div_ceil(QUESTION_THREADS as usize).min(1 << 12) as u32;
-        // SAFETY: `args.count` numbers are there.
-        unsafe { engine.held.gpu.launch(Kernel::marginal_values.on((blocks, 1), QUESTION_THREADS, 0), &args)? };
-        engine.held.fetch(args.answers, some, "level 0")?;
+        to_p_values(held, &gauss.test, engine.alpha, &mut args)?;
+        held.fetch(args.answers, some, "level 0")?;
         watch(1.0)?;
     }
     Ok(values)
@@ -207,7 +213,7 @@ fn place(
     held.commit()?;
     rows.begin(held, cells, m, look)?;
     let at = held.device(Buffer::Data)?.cast();
-    rows.make(held, cells, m, &Panel { rows: 0..m, columns: 0..m, at }, look)?;
+    rows.make(held, cells, m, &Panel { rows: 0..m, columns: 0..m, at, ..Panel::default() }, look)?;
     held.wait("computing correlations", look)?;
     Ok(at)
 }

@@ -66,7 +66,7 @@ pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut W
     for (part, to) in c.chunks_mut(rows * p).enumerate() {
         let first = part * rows;
         let share = first as f64 / p as f64;
-        let panel = Panel { rows: first..first + to.len() / p, columns: 0..p, at };
+        let panel = Panel { rows: first..first + to.len() / p, columns: 0..p, at, ..Panel::default() };
         all.make(held, cells, p, &panel, &mut || watch(share))?;
         held.gpu.copies_follow()?;
         held.bring_into(at, to, &mut || watch(share))?;

@@ -31,12 +31,21 @@ pub(super) struct Rows {
     all_there: bool,
 }
 
+/// All columns of data on the GPU, centred, and their sums of squares.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AllColumns {
+    pub columns: DevicePtr<f64>,
+    pub squares: DevicePtr<f64>,
+}
+
 /// A part of the matrix, some columns of some rows, and its address. A row there has as many numbers as `columns`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Panel {
     pub rows: Range<usize>,
     pub columns: Range<usize>,
     pub at: DevicePtr<f64>,
+    /// The tiles to compute, if all columns of data are on the GPU; null: all. See `tiles` of [`CorrelationArgs`].
+    pub tiles: DevicePtr<u32>,
 }
 
 type Look<'l> = dyn FnMut() -> Result<()> + 'l;
@@ -70,6 +79,11 @@ impl Rows {
         } else {
             self.room / 2
         }
+    }
+
+    /// Returns the columns, if all are there. The plan must be committed before their addresses are used.
+    pub fn all(&self) -> Option<AllColumns> {
+        self.all_there.then_some(AllColumns { columns: self.columns, squares: self.squares })
     }
 
     /// Computes the sums of squares of all columns, copying as many as fit at a time. The plan must be committed.
@@ -117,7 +131,7 @@ impl Rows {
 
     /// Puts the rows of a panel on the GPU: copies them from a matrix, or computes them from data and waits.
     pub fn make(&self, held: &mut Held, cells: Cells, p: usize, panel: &Panel, look: &mut Look) -> Result<()> {
-        let Panel { rows, columns, at } = panel.clone();
+        let Panel { rows, columns, at, tiles } = panel.clone();
         let pitch = columns.len();
         let x = match cells {
             Cells::Matrix(cells) => {
@@ -140,6 +154,7 @@ impl Rows {
             args.left = self.columns.offset((n * rows.start) as u64);
             args.x = self.columns.offset((n * columns.start) as u64);
             (args.columns, args.first_column) = (pitch as u64, columns.start as u64);
+            (args.tiles, args.tile_pitch) = (tiles, (pitch as u64).div_ceil(u64::from(TILE)));
             return product(held, args, look);
         }
         self.send(held, x, rows.clone(), 0, look)?;
@@ -209,6 +224,31 @@ impl Rows {
         // SAFETY: `args.p` columns are there.
         unsafe { centre(held, &args)? };
         Ok(true)
+    }
+
+    /// Computes the correlations of pairs of columns: `count` at `at`, one for each two numbers of columns in `ids`. These are the columns
+    /// that [`Rows::gather`] copied, with these `vertices`; null: all columns are there.
+    pub fn make_pairs(
+        &self,
+        held: &Held,
+        (cells, count): (Cells, usize),
+        [ids, vertices]: [DevicePtr<u32>; 2],
+        at: DevicePtr<f64>,
+    ) -> Result<()> {
+        let Cells::Data(x) = cells else { return Ok(()) };
+        let args = CorrelationArgs {
+            n: x.n() as u64,
+            p: count as u64,
+            x: self.columns,
+            c: at,
+            squares: self.squares,
+            ids,
+            vertices,
+            ..CorrelationArgs::default()
+        };
+        let blocks = count.div_ceil(CORRELATION_THREADS as usize / 4).clamp(1, 65_535) as u32;
+        // SAFETY: the columns that `ids` refers to are there, and room for `count` numbers.
+        unsafe { held.gpu.launch(Kernel::cor_pairs.on((blocks, 1), CORRELATION_THREADS, 0), &args) }
     }
 
     /// Returns how many columns `gather` may copy at a time: `usize::MAX` if none has to be copied.

@@ -53,6 +53,10 @@ buffers! {
     Data u8, "data"
     /// Data before they are correlated.
     Columns f64, "data"
+    /// Columns of data in half precision, and a bound of each one's error.
+    Halves u8, "data"
+    /// What a screen of pairs finds, by tile.
+    Tiles u32, "data"
     /// Codes of feature selection.
     Codes u8, "data"
     KnnData u8, "data"

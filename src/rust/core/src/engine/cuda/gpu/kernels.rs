@@ -10,7 +10,7 @@ use cudarc::driver::{result, sys};
 use super::driver::failure;
 use super::image;
 use crate::engine::cuda::arguments::{
-    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs, SliceArgs, SweepArgs,
+    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, ScreenArgs, SearchArgs, SelectionArgs, SliceArgs, SweepArgs,
 };
 use crate::Result;
 
@@ -88,7 +88,8 @@ macro_rules! modules {
 }
 
 modules! {
-    "search/graph" SearchArgs: mirror pick rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
+    "search/graph" SearchArgs: mirror pick rank_words rank_rows rank_values degrees count_open list_open
+        offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal check_cells;
     "gauss/single" SearchArgs: single settle_single count_single log_single log_tiles;
     "gauss/columns" SearchArgs: column_near column_first column_second;
@@ -126,7 +127,9 @@ modules! {
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d knn_paper_long_d;
     "mixed/cells" MixedArgs: mixed_cells;
-    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks cor_spread;
+    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_pairs
+        cor_blocks cor_spread;
+    "gauss/screen" ScreenArgs: screen_halves screen screened_marginal;
     "selection/step" SelectionArgs: count_8 count_16 count_32 warps_8 warps_16 join_16 join_32 total_16 total_32 modes unpack;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }

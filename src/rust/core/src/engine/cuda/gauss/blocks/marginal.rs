@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::screen::{self, Screen};
 use super::{cells_of, hash, Blocks};
-use crate::engine::cuda::arguments::SliceArgs;
+use crate::engine::cuda::arguments::{SliceArgs, OPEN_KEPT};
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
+use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::kernels::Kernel;
@@ -83,6 +85,18 @@ impl Columns<'_, '_> {
         Ok(())
     }
 
+    /// Fills all columns without p-values, from lists of their vertices that the empty set does not separate. `starts`: where the lists
+    /// begin, and the end of the last.
+    fn settle_open(self, open: &[u32], starts: &[u64]) {
+        let level = self.level;
+        let settle = |at: usize, column: Column| {
+            let own = &open[starts[at] as usize..starts[at + 1] as usize];
+            column.settle_open(level, own.iter().map(|&x| (x & !OPEN_KEPT, x & OPEN_KEPT != 0)));
+        };
+        let steps = 100 * starts.len() + open.len();
+        each(&self.pool, steps, self.rest.collect(), settle);
+    }
+
     /// Fills all columns without p-values, from the bits that `separated` and `kept` have for each row.
     fn settle(self, [separated, kept]: [Vec<u64>; 2]) {
         let (level, words) = (self.level, self.level.pairs().p().div_ceil(64));
@@ -113,16 +127,25 @@ impl Blocks<'_, '_> {
         let Some(first) = columns.first().map(Column::y) else { return Ok(()) };
         let (gauss, p, all) = (self.gauss, self.gauss.p, first..first + columns.len());
         self.search.refuse_few(&gauss, level.pairs(), observer)?;
-        self.plan_gpu(columns.len())?;
+        self.plan_gpu(columns.len(), true)?;
+        let mut screen = self.screen(level)?;
         let (wished, keeps) = (self.wished_rows(), level.keeps());
         let held = &mut self.search.engine.held;
+        if let Some(screen) = &screen {
+            held.plan.set(Buffer::Halves, screen.bytes(p));
+            held.plan.set(Buffer::Tiles, Screen::bytes_of_tiles(p, p.min(screen::ROWS)));
+        }
         let room = held.room(&[])?;
         let bytes_of_row = |places: u64| 8 * all.end as u64 * (places + u64::from(keeps));
-        // Two panels take turns if there is room.
-        let places: u64 = if room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
+        // Two panels of a matrix take turns if there is room.
+        let takes_turns = matches!(self.gauss.source, Source::Matrix(_));
+        let places: u64 = if takes_turns && room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
         let row = bytes_of_row(places);
         let most = wished.unwrap_or((PANEL / (8 * all.end)).clamp(STEP, p.div_ceil(PANELS).max(STEP)));
-        let most = most.min(self.state.rows.most_rows(p));
+        let most = match screen {
+            Some(_) => wished.map_or(screen::ROWS, |rows| rows.min(screen::ROWS)),
+            None => most.min(self.state.rows.most_rows(p)),
+        };
         let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
         if rows == 0 && room < row * p.min(STEP) as u64 {
             let needed = held.plan.total() + row * p.min(STEP) as u64;
@@ -133,6 +156,9 @@ impl Blocks<'_, '_> {
         held.plan.set(Buffer::Data, 8 * places * cells_of_panel as u64);
         held.plan.set(Buffer::PMax, if keeps { 8 * cells_of_panel as u64 } else { 0 });
         self.begin_gpu(observer)?;
+        if let Some(screen) = &mut screen {
+            screen.begin(self)?;
+        }
         let cells = cells_of(&gauss, &self.data);
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
@@ -156,7 +182,8 @@ impl Blocks<'_, '_> {
             .enumerate()
             .map(|(number, first)| {
                 let (end, turn) = (all.end.min(first + rows), number % places as usize);
-                Panel { rows: first..end, columns: 0..end, at: base.offset((turn * cells_of_panel) as u64) }
+                let at = base.offset((turn * cells_of_panel) as u64);
+                Panel { rows: first..end, columns: 0..end, at, ..Panel::default() }
             })
             .collect();
         let values = if keeps { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
@@ -171,7 +198,7 @@ impl Blocks<'_, '_> {
         };
         let args = self.search.args;
         let held = &mut self.search.engine.held;
-        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut |held, number, observer| {
+        let mut judge = |held: &mut Held, number: usize, observer: &mut dyn Observer| {
             let Panel { rows: Range { start, end }, at, .. } = panels[number].clone();
             if number > 0 {
                 bring(held, &panels[number - 1], observer)?;
@@ -189,9 +216,12 @@ impl Blocks<'_, '_> {
             }
             gpu.follow_sends()?;
             let blocks = blocks_on(&gpu, (end - start) as u64 * args.words);
-            // SAFETY: the graph's places are set. The kernel reads only these rows, up to their own column, and there is room for all their
-            // correlations and p-values.
-            unsafe { gpu.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? };
+            // SAFETY: the graph's places are set. The kernels read only these rows, up to their own column, and there is room for all their
+            // correlations and p-values. A screen's tiles are those of this panel.
+            match &screen {
+                Some(screen) => unsafe { screen.judge(held, args)? },
+                None => unsafe { gpu.launch(Kernel::marginal.on((blocks, 1), USUAL_THREADS, 0), &args)? },
+            }
             if matches!(cells, Cells::Matrix(_)) {
                 let (first_z, end_z, pitch) = (start as u64, end as u64, end as u64);
                 hash(&gpu, &SliceArgs { a: args, rows: at, pitch, first_z, end_z, ..SliceArgs::default() })?;
@@ -200,7 +230,18 @@ impl Blocks<'_, '_> {
                 gpu.sends_follow()?;
             }
             observer.progress(0, done_at(end) * 0.999, done_at(all.end))
-        })?;
+        };
+        match screen {
+            None => self.state.rows.make_each(held, (cells, p), &panels, observer, &mut judge)?,
+            Some(mut screen) => {
+                for (number, panel) in panels.iter().enumerate() {
+                    let tiles = screen.mark(held, &panel.rows, &mut || observer.look())?;
+                    let panel = Panel { tiles, ..panel.clone() };
+                    self.state.rows.make(held, cells, p, &panel, &mut || observer.look())?;
+                    judge(held, number, observer)?;
+                }
+            }
+        }
         if let Some(last) = panels.last() {
             bring(&mut self.search.engine.held, last, observer)?;
         }
@@ -209,13 +250,48 @@ impl Blocks<'_, '_> {
         let is_all = all == (0..p) && matches!(cells, Cells::Matrix(_));
         self.state.lower = is_all.then_some(report.below);
         if !keeps {
-            let held = &mut self.search.engine.held;
+            self.settle(columns, &all)?;
+        }
+        observer.progress(0, done_at(all.end), done_at(all.end))
+    }
+
+    /// Fills the columns of `all` from the bit rows of level 0: from lists of the pairs that the empty set does not separate, or from the bits
+    /// themselves if these are shorter.
+    fn settle(&mut self, columns: Columns, all: &Range<usize>) -> Result<()> {
+        let (args, words) = (&mut self.search.args, self.gauss.p.div_ceil(64));
+        (args.first_row, args.end_row) = (all.start as u64, all.end as u64);
+        let blocks = blocks_on(&self.search.engine.held.gpu, all.len() as u64);
+        // SAFETY: the bit rows are there, and room for a number for each variable.
+        unsafe { self.search.launch(Kernel::count_open, blocks)? };
+        let (held, args) = (&mut self.search.engine.held, &mut self.search.args);
+        let mut counts = vec![0u32; all.len()];
+        held.fetch(args.degree, &mut counts, "level 0")?;
+        let sum = |total: &mut u64, &count: &u32| Some(std::mem::replace(total, *total + u64::from(count)));
+        let total = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let mut starts: Vec<u64> = counts.iter().scan(0, sum).collect();
+        starts.push(total);
+        if total * 32 > (2 * 64 * words * all.len()) as u64 {
             let mut bits = |graph: DevicePtr<u32>| {
                 held.bring_all(graph.cast::<u64>().offset((all.start * words) as u64), all.len() * words)
             };
-            let bits = [bits(self.search.args.empty)?, bits(self.search.args.graph)?];
+            let bits = [bits(args.empty)?, bits(args.graph)?];
             columns.settle(bits);
+            return Ok(());
         }
-        observer.progress(0, done_at(all.end), done_at(all.end))
+        // The panels are no longer needed.
+        held.plan.set(Buffer::Data, 0);
+        held.plan.set(Buffer::List, 4 * total);
+        held.commit()?;
+        if total > 0 {
+            args.list = held.device(Buffer::List)?;
+            held.upload(args.offset, &starts)?;
+            // SAFETY: as above, and room for all lists.
+            unsafe { self.search.launch(Kernel::list_open, blocks)? };
+            self.search.engine.held.gpu.copies_follow()?;
+        }
+        let held = &mut self.search.engine.held;
+        let open = if total > 0 { held.bring_all(self.search.args.list, total as usize)? } else { Vec::new() };
+        columns.settle_open(&open, &starts);
+        Ok(())
     }
 }

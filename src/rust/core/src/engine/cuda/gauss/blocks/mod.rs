@@ -2,7 +2,8 @@
 //! and answers parts of levels. One GPU within little memory is the dissertation's algorithm 16; several that share a search are its
 //! algorithm 17.
 //!
-//! * `marginal`: columns of level 0, by panels of rows.
+//! * `marginal`: columns of level 0, by panels of rows. Of many variables, `screen` first finds the parts of a panel that matter.
+//! * `values`: p-values of single pairs given nothing, which level 0 leaves out.
 //! * `slices`: pairs of level 1, by slices of the variables that they are tested given; in sparse graphs, by slices of the upper triangle.
 //! * `packed`, `local`: sides of pairs, which need only the correlations of their row's neighbours. From level 2 on, as many rows as fit have
 //!   their small matrices. Level 1 does so if they are smaller than the slices.
@@ -14,7 +15,9 @@ pub(in crate::engine::cuda) use packed::is_for_host;
 mod local;
 mod marginal;
 mod packed;
+mod screen;
 mod slices;
+mod values;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -124,6 +127,8 @@ pub(in crate::engine::cuda) struct State {
     rows: Rows,
     /// Whether the columns are there, and no other kind of search has used the GPU since.
     is_there: bool,
+    /// Whether the columns are also there in half precision.
+    has_halves: bool,
     /// The diagonal of a matrix of correlations, once it is asked for.
     diagonal: Vec<f64>,
     /// Whether the cells of a matrix that are read from now on are known to equal those of the other triangle. `are_all_looked_at`: whether
@@ -142,7 +147,8 @@ pub(in crate::engine::cuda) struct State {
 impl State {
     /// Forgets what is on the GPU, as something else is going to run there.
     pub fn leave(&mut self) {
-        (self.is_there, self.is_whole, self.placed, self.level) = (false, false, None, None);
+        (self.is_there, self.has_halves, self.is_whole) = (false, false, false);
+        (self.placed, self.level) = (None, None);
     }
 }
 
@@ -200,12 +206,17 @@ impl Blocks<'_, '_> {
         self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
     }
 
-    /// Plans memory that does not depend on the graph, in place of the previous plan. `rows`: how many bit rows of graphs there are.
-    fn plan_gpu(&mut self, rows: usize) -> Result<()> {
+    /// Plans memory that does not depend on the graph, in place of the previous plan. `rows`: how many bit rows of graphs there are;
+    /// `is_marginal`: whether level 0 follows.
+    fn plan_gpu(&mut self, rows: usize, is_marginal: bool) -> Result<()> {
         (self.state.is_whole, self.state.placed, self.state.level) = (false, None, None);
+        self.state.has_halves &= is_marginal;
         let held = &mut self.search.engine.held;
         if self.state.is_there {
-            let kept = kept();
+            let mut kept = kept().to_vec();
+            if self.state.has_halves {
+                kept.push(Buffer::Halves.into());
+            }
             held.spare(&BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect::<Vec<_>>())?;
             let plan = held.plan.clone();
             self.search.plan_rows(0, rows);

@@ -286,7 +286,7 @@ impl Blocks<'_, '_> {
         // Blocks take the memory of the matrix, or of level 1's slices.
         (self.state.is_whole, self.state.level) = (false, None);
         if !self.state.is_there {
-            self.plan_gpu(0)?;
+            self.plan_gpu(0, false)?;
             self.begin_gpu(observer)?;
         }
         self.search.ends = 1 << 24;

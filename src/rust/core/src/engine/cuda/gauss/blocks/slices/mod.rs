@@ -101,7 +101,7 @@ impl Blocks<'_, '_> {
         let (p, ends) = (self.gauss.p, Ends::new(level.graph, &self.search.engine.held.pool));
         let degrees = ends.degrees();
         let widest = degrees.iter().copied().max().unwrap_or(0);
-        self.plan_gpu(self.gauss.p)?;
+        self.plan_gpu(self.gauss.p, false)?;
         let gathered = self.cells_of_packed(&degrees);
         let passing = match self.triangle(&degrees, &ends)? {
             Some(_) => Some((p * p / 2) as u64),
@@ -134,7 +134,7 @@ impl Blocks<'_, '_> {
             return Ok(());
         }
         let ends = Ends::new(level.graph, &self.search.engine.held.pool);
-        self.plan_gpu(self.gauss.p)?;
+        self.plan_gpu(self.gauss.p, false)?;
         if *rows == (0..self.gauss.p) {
             if let Some(triangle) = self.triangle(&ends.degrees(), &ends)? {
                 self.plan_triangle(&triangle, &ends);
@@ -313,7 +313,7 @@ impl Blocks<'_, '_> {
             return self.bring_missing(slice, level, observer);
         }
         let at = self.place_of_slice(slice, turn, level)?;
-        self.bring_rows(&Panel { rows: slice.clone(), columns: 0..self.gauss.p, at }, observer)
+        self.bring_rows(&Panel { rows: slice.clone(), columns: 0..self.gauss.p, at, ..Panel::default() }, observer)
     }
 
     /// Returns the address of a slice: among all rows, or at one of two places in turn.
@@ -333,7 +333,7 @@ impl Blocks<'_, '_> {
             let end = first + there.iter().take_while(|&&is_there| is_there == there[0]).count();
             if !there[0] {
                 let at = base.offset((first * p) as u64);
-                self.bring_rows(&Panel { rows: first..end, columns: 0..p, at }, observer)?;
+                self.bring_rows(&Panel { rows: first..end, columns: 0..p, at, ..Panel::default() }, observer)?;
             }
             first = end;
         }

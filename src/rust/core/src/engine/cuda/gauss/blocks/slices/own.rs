@@ -64,7 +64,10 @@ impl Blocks<'_, '_> {
                 return self.bring_missing(rows, level, observer);
             }
             let at = self.place_of_own(rows, turn, level)?;
-            return self.bring_rows(&Panel { rows: rows.clone(), columns: rows.start..self.gauss.p, at }, observer);
+            return self.bring_rows(
+                &Panel { rows: rows.clone(), columns: rows.start..self.gauss.p, at, ..Panel::default() },
+                observer,
+            );
         }
         let ends = &level.ends;
         let Source::Matrix(cells) = self.gauss.source else { return Ok(()) };

@@ -126,7 +126,7 @@ impl Blocks<'_, '_> {
             .enumerate()
             .map(|(turn, rows)| {
                 let at = base.offset((turn % 2 * triangle.cells) as u64);
-                Panel { columns: rows.start..p, rows: rows.clone(), at }
+                Panel { columns: rows.start..p, rows: rows.clone(), at, ..Panel::default() }
             })
             .collect();
         let (cells, held) = (cells_of(&self.gauss, &self.data), &mut self.search.engine.held);
