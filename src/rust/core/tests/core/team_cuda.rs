@@ -117,7 +117,7 @@ fn gaussian_searches() {
 #[ignore = "needs a GPU"]
 fn dense_searches() {
     // 129 and 70 variables; more on a GPU.
-    for number in (0..40).filter(|number| [1, 3].contains(number) || !emulated()) {
+    for number in (0..12).filter(|number| [1, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let options = Options { m_max: 1.0, ..dense.options.clone() };
         // Level 2 with many neighbours takes an emulated GPU minutes.
