@@ -202,10 +202,24 @@ extern "C" __global__ void __launch_bounds__(SCREEN_THREADS) screen(const __grid
     }
 }
 
-// Runs level 0 for rows first_row to end_row - 1. Pairs of tiles that are not marked are independent.
+// Runs level 0 for rows first_row to end_row - 1. Pairs of tiles that are not marked are independent: a lane takes their words one by one.
+// The warp takes each other word together.
 extern "C" __global__ void screened_marginal(const __grid_constant__ Screen s) {
-    make_graph(s.a, [&](u64 y, u64 x, double* p) {
-        if (!s.tiles[(y - s.a.first_row) / PAIR_TILE * s.pitch + x / PAIR_TILE]) return Marginal{true, false};
-        return judge_marginal(s.a, y, x, p);
-    });
+    const Args& a = s.a;
+    Counts counts{0, 0};
+    const u64 count = (a.end_row - a.first_row) * a.words;
+    for (u64 group : by_warp(div_ceil(count, (u64)WARP))) {
+        const u64 i = group * WARP + lane_id(), row = i / a.words, w = i % a.words, y = a.first_row + row;
+        const bool is_marked = i < count && 32 * w < y && s.tiles[row / PAIR_TILE * s.pitch + 32 * w / PAIR_TILE];
+        if (i < count && !is_marked) {
+            const WordPairs pairs = pairs_of_word(a, y, w);
+            if (32 * w > y) a.empty[y * a.words + w] = 0;
+            else write_word(a, y, w, pairs, pairs.tested(), 0, counts);
+        }
+        for (u32 marked = __ballot_sync(FULL, is_marked); marked; marked &= marked - 1) {
+            const u64 other = group * WARP + __ffs(marked) - 1;
+            make_word(a, a.first_row + other / a.words, other % a.words, counts, [&](u64 y, u64 x, double* p) { return judge_marginal(a, y, x, p); });
+        }
+    }
+    report_counts(a, counts);
 }

@@ -109,7 +109,7 @@ pub fn gaussian(size: Size) -> Vec<Problem> {
 fn of_data(size: Size) -> Vec<Problem> {
     let mut all = Vec::new();
     let shapes = [(23, 300, 0.1, 0.05), (90, 60, 0.03, 0.05), (70, 40, 0.1, 0.01), (260, 80, 0.004, 0.01)];
-    let shapes = &shapes[..if size == Size::Few { 1 } else { 4 }];
+    let shapes = &shapes[..if size == Size::Few { 2 } else { 4 }];
     let random = shapes.iter().map(|&(p, n, density, alpha)| {
         (format!("data {p} x {n}"), samples(&mut Random(p as u64), p, n, density, 0.0), alpha)
     });

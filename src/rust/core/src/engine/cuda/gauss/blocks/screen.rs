@@ -108,7 +108,9 @@ impl Screen {
     /// # Safety
     /// The arguments must be those of `Kernel::marginal`.
     pub unsafe fn judge(&self, held: &Held, args: SearchArgs) -> Result<()> {
-        let blocks = blocks_on(&held.gpu, (args.end_row - args.first_row) * args.words);
+        // A warp takes as many words as it has lanes.
+        let words = (args.end_row - args.first_row) * args.words;
+        let blocks = blocks_on(&held.gpu, words.div_ceil(u64::from(WARP)));
         let pitch = args.end_row.div_ceil(u64::from(PAIR_TILE));
         held.gpu.launch(
             Kernel::screened_marginal.on((blocks, 1), USUAL_THREADS, 0),

@@ -23,7 +23,9 @@ impl Blocks<'_, '_> {
         let (p, alpha) = (self.gauss.p, self.search.engine.alpha);
         self.plan_gpu(0, false)?;
         let held = &mut self.search.engine.held;
-        let pairs = PAIRS.min(batch.len());
+        // Half of the room is enough for the numbers of some columns, and some pairs.
+        let room = held.room(&[])?.saturating_sub(8 * p as u64) / 2;
+        let pairs = PAIRS.min(batch.len()).min((room / 16) as usize).max(1);
         held.plan.set(Buffer::List, 4 * (2 * pairs + p) as u64);
         held.plan.set(Buffer::PMax, 8 * pairs as u64);
         self.begin_gpu(observer)?;
@@ -32,10 +34,10 @@ impl Blocks<'_, '_> {
         let ids = held.device(Buffer::List)?;
         let at = held.device(Buffer::PMax)?;
         let mut values = memory::zeros(batch.len(), memory::Use::Level)?;
-        let all = || Group { variables: Vec::new(), questions: (0..batch.len()).collect() };
-        let groups = match self.state.rows.most_gathered() {
-            most if most >= p => vec![all()],
-            most => by_columns(batch, p, |_| 1, most as u64).map_err(|variables| held.too_little(8 * variables))?,
+        let groups = match self.state.rows.all() {
+            Some(_) => vec![Group { variables: Vec::new(), questions: (0..batch.len()).collect() }],
+            None => by_columns(batch, p, |_| 1, self.state.rows.most_gathered() as u64)
+                .map_err(|variables| held.too_little(8 * variables))?,
         };
         for group in groups {
             let vertices = match self.state.rows.gather(held, cells, &group.variables, &mut || observer.look())? {
@@ -50,7 +52,7 @@ impl Blocks<'_, '_> {
                 [] => v as u32,
                 variables => variables.partition_point(|&other| (other as usize) < v) as u32,
             };
-            for some in group.questions.chunks(pairs.max(1)) {
+            for some in group.questions.chunks(pairs) {
                 let asked: Vec<u32> = some
                     .iter()
                     .flat_map(|&question| {
