@@ -1,12 +1,13 @@
 // Level 0 of many variables: finds the tiles of pairs in which a correlation may be too large for independence. Only these tiles are
 // computed in double precision. Most tiles of a sparse graph are ruled out, at the rate of the tensor cores for half precision.
 //
-// A column u is scaled to a sum of squares of 1, and kept in half precision, as u'. Its error e = |u' - u|, the root of the sum of squares,
-// is computed. By Cauchy and Schwarz, the product of two columns is off by at most e_x (1 + e_y) + e_y.
+// A column u is scaled to a sum of squares of 1, and kept in half precision, as u'. Its error e is the norm of u' - u, which is computed. By
+// Cauchy and Schwarz, the product of two columns is off by at most e_x (1 + e_y) + e_y. A column with an error above 0.01 is never ruled out.
 //
-// A tensor core adds 16 exact products to a sum in single precision. All terms and sums are below 2, again by Cauchy and Schwarz. So each of
-// the 17 terms, and the result, loses less than 2^-22 where it is cut off at the last place of the largest. Without tensor cores, each step
-// is rounded to single precision, and loses less. The host takes 18 x 2^-22 for each 16 rows off the limit.
+// A tensor core adds 8 or 16 exact products at a time to a sum in single precision. All terms and sums are below 2, again by Cauchy and
+// Schwarz. Each term and each result is truncated at the last bit of the largest term, and so loses less than 2^-23. For 16 rows, there are
+// at most 20 such losses. Without tensor cores, each step is rounded to single precision, and loses less. The host subtracts 18 x 2^-22 from
+// the limit for every 16 rows, which is more.
 #include "gauss/marginal.cuh"
 #include "gpu/threads.cuh"
 
@@ -30,7 +31,7 @@ extern __shared__ double shared[];
 constexpr u32 SCREEN_TILE = 128;                                // host: columns of a tile of `screen`
 constexpr u32 SCREEN_DEPTH = 32;                                // host: rows in shared memory at a time
 constexpr u32 SCREEN_THREADS = 256;                             // host: threads of a block of `screen`
-constexpr u32 SCREEN_PITCH = SCREEN_DEPTH + 8;                  // halves of a column in shared memory; 8 columns meet all banks
+constexpr u32 SCREEN_PITCH = SCREEN_DEPTH + 8;                  // halves of a column in shared memory: rows of 8 columns lie in different banks
 constexpr u32 SCREEN_STAGES = 3;
 constexpr u64 SCREEN_BYTES = SCREEN_STAGES * 2 * SCREEN_TILE * SCREEN_PITCH * 2;    // host: bytes of shared memory of a block of `screen`
 static_assert(SCREEN_BYTES <= 99 << 10);    // an sm_86 has no more

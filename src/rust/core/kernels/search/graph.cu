@@ -122,8 +122,9 @@ extern "C" __global__ void count_open(const __grid_constant__ Args a) {
     }
 }
 
-// Lists these vertices, ascending: those of the first row from offset[0] on, and so on. OPEN_KEPT marks the neighbours.
 constexpr u32 OPEN_KEPT = 0x80000000;    // host: bit of a vertex that is a neighbour, in the lists of `list_open`
+
+// Lists the vertices that `count_open` counts, in ascending order. The list of row first_row + i starts at offset[i].
 extern "C" __global__ void list_open(const __grid_constant__ Args a) {
     for (u64 i : by_warp(a.end_row - a.first_row)) {
         const u64 y = a.first_row + i;

@@ -121,8 +121,8 @@ impl Findings<'_> {
         }
     }
 
-    /// Enters word w of column y. `pairs`: the bits of the tested pairs. Words come in ascending order; a word without a tested pair may be
-    /// left out of bits.
+    /// Enters word w of column y. `pairs`: the bits of the tested pairs. Words come in ascending order. For `Bits`, words without tested pairs
+    /// may be skipped.
     #[inline]
     fn enter(&mut self, y: usize, w: usize, pairs: u64, [now_separated, now_kept]: [u64; 2]) {
         let (now_separated, now_kept) = (now_separated & pairs, now_kept & pairs);
@@ -212,7 +212,7 @@ impl<'a> Column<'a> {
         self.tell(None);
     }
 
-    /// Works as [`Column::settle`]. `open`: the vertices x < y that the empty set does not separate from y, ascending, and whether their pair
+    /// Does the same as [`Column::settle`]. `open`: the vertices x < y that the empty set does not separate from y, ascending, and whether their pair
     /// stays. Pairs that are not tested may be among them.
     pub fn settle_open(mut self, level: &Marginals, open: impl Iterator<Item = (u32, bool)>) {
         let (y, tested) = (self.y, level.pairs.row(self.y));

@@ -17,9 +17,9 @@ use crate::search::saving::Saving;
 use crate::search::worker::Worker;
 use crate::Result;
 
-/// Most bytes of the columns of a large graph that a worker is asked for at a time, if it keeps their findings as bits; and least number of
-/// such batches.
+/// Most bytes that a worker needs for a batch of columns of a large graph, if it keeps their findings as bits.
 const BATCH: usize = 512 << 20;
+/// Fewest batches.
 const BATCHES: usize = 8;
 
 /// Storage for the findings of some columns: a bit row for each column, or lists.
@@ -160,6 +160,8 @@ impl Ledger<'_> {
         );
         let closed = Closed::default();
         let graph = &self.graph;
+        // Columns of a large graph are not kept one by one.
+        let told = (observer.keeps() && matches!(storage, Storage::Bits(..))).then_some(&closed);
         let findings: Vec<Findings> = match storage {
             Storage::Bits(separated, kept) => {
                 let rows = separated.chunks_mut(words).zip(kept.chunks_mut(words));
@@ -171,7 +173,6 @@ impl Ledger<'_> {
             Largest::Square(p_max) => Some(p_max[range.start * p..range.end * p].chunks_mut(p)),
             Largest::Left(_) => None,
         };
-        let told = observer.keeps().then_some(&closed);
         let mut column = |(y, findings)| {
             let p_values =
                 lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);

@@ -77,7 +77,7 @@ fn correlations(
 /// Numbers that are turned into p-values at a time.
 const VALUES: usize = 1 << 20;
 
-/// Turns `count` correlations at `answers` into p-values given nothing, as level 0 on the GPU computes them. No verdict rests on these.
+/// Turns `count` correlations at `answers` into p-values given the empty set, as level 0 on the GPU computes them. No verdict rests on these.
 pub(super) fn to_p_values(held: &Held, test: &FisherZ, alpha: f64, args: &mut SearchArgs) -> Result<()> {
     rules::fill(args, test, alpha, true, 0);
     let blocks = args.count.div_ceil(u64::from(QUESTION_THREADS)).min(1 << 12) as u32;

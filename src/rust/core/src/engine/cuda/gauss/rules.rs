@@ -25,7 +25,7 @@ fn critical(gauss: &FisherZ, alpha: f64, size: usize, sign: f64) -> f64 {
     f64::from_bits(low)
 }
 
-/// Returns a bound of |r|: with any smaller one, a pair is independent given nothing. Infinity if all pairs are, below 0 if none is.
+/// Returns a bound: any pair with a smaller |r| is independent given the empty set. It is infinite if all pairs are, and negative if none is.
 pub(in crate::engine::cuda) fn surely_independent_below(gauss: &FisherZ, alpha: f64) -> f64 {
     critical(gauss, alpha, 0, 1.0).min(critical(gauss, alpha, 0, -1.0))
 }

@@ -137,7 +137,8 @@ impl Blocks<'_, '_> {
         }
         let room = held.room(&[])?;
         let bytes_of_row = |places: u64| 8 * all.end as u64 * (places + u64::from(keeps));
-        // Two panels of a matrix take turns if there is room.
+        // Two panels of a matrix take turns if there is room: one is sent while the other is tested. Panels of data are computed on the
+        // stream itself, and gain nothing.
         let takes_turns = matches!(self.gauss.source, Source::Matrix(_));
         let places: u64 = if takes_turns && room >= bytes_of_row(2) * p.min(STEP) as u64 { 2 } else { 1 };
         let row = bytes_of_row(places);
@@ -270,7 +271,9 @@ impl Blocks<'_, '_> {
         let total = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
         let mut starts: Vec<u64> = counts.iter().scan(0, sum).collect();
         starts.push(total);
-        if total * 32 > (2 * 64 * words * all.len()) as u64 {
+        // The panels are no longer needed, and nothing reads them.
+        held.spare(&[Buffer::Data.into(), Buffer::Tiles.into()])?;
+        if total * 32 > (2 * 64 * words * all.len()) as u64 || 4 * total > held.room(&[])? {
             let mut bits = |graph: DevicePtr<u32>| {
                 held.bring_all(graph.cast::<u64>().offset((all.start * words) as u64), all.len() * words)
             };
@@ -278,8 +281,6 @@ impl Blocks<'_, '_> {
             columns.settle(bits);
             return Ok(());
         }
-        // The panels are no longer needed.
-        held.plan.set(Buffer::Data, 0);
         held.plan.set(Buffer::List, 4 * total);
         held.commit()?;
         if total > 0 {

@@ -2,8 +2,8 @@
 //! and answers parts of levels. One GPU within little memory is the dissertation's algorithm 16; several that share a search are its
 //! algorithm 17.
 //!
-//! * `marginal`: columns of level 0, by panels of rows. Of many variables, `screen` first finds the parts of a panel that matter.
-//! * `values`: p-values of single pairs given nothing, which level 0 leaves out.
+//! * `marginal`: columns of level 0, by panels of rows. For many variables, `screen` first finds the tiles that must be computed.
+//! * `values`: p-values of single pairs given the empty set, which level 0 leaves out.
 //! * `slices`: pairs of level 1, by slices of the variables that they are tested given; in sparse graphs, by slices of the upper triangle.
 //! * `packed`, `local`: sides of pairs, which need only the correlations of their row's neighbours. From level 2 on, as many rows as fit have
 //!   their small matrices. Level 1 does so if they are smaller than the slices.

@@ -21,14 +21,14 @@ use crate::Result;
 /// Rows of a panel that is screened, as far as memory allows.
 pub(super) const ROWS: usize = 512;
 
-/// Least number of variables whose graph of bits is worth a screen.
+/// Fewest variables for which a screen pays if the graph is kept as bits.
 const LEAST: usize = 1 << 14;
 
-/// Most pairs of a tile that are expected to be dependent by chance. With more, most tiles have one.
+/// Largest expected number of pairs of a tile that pass for dependent by chance. Above this, most tiles contain such a pair.
 const MOST_BY_CHANCE: f64 = 2.0;
 
-/// Multiplications of a launch: some hundredths of a second.
-const PRODUCTS: u64 = 5_000_000_000_000;
+/// Multiplications of a launch: some hundredths of a second on tensor cores, and half a second on a GPU without them.
+const PRODUCTS: u64 = 1_000_000_000_000;
 
 /// Returns the error of a sum of `depth` products, for columns whose sum of squares is 1. See `kernels/gauss/screen.cu`.
 fn rounding(depth: u64) -> f64 {
@@ -120,7 +120,7 @@ impl Screen {
 }
 
 impl Blocks<'_, '_> {
-    /// Returns a screen for a level, if one pays and there is memory. The memory of level 0 must be planned.
+    /// Returns a screen for a level, if it pays and fits in memory. The memory of level 0 must be planned.
     pub(super) fn screen(&mut self, level: &Marginals) -> Result<Option<Screen>> {
         let (p, alpha) = (self.gauss.p, self.search.engine.alpha);
         let (Source::Data(_, n), Some(_), false) = (self.gauss.source, self.state.rows.all(), level.keeps()) else {
@@ -134,7 +134,7 @@ impl Blocks<'_, '_> {
         let bound = surely_independent_below(&self.gauss.test, alpha);
         // The last term is for the rounding of correlations in doubles.
         let limit = bound - rounding(depth) - 1e-6;
-        // With a lower limit, independent pairs would pass for dependent ones.
+        // With a lower limit, too many tiles would be marked.
         if !bound.is_finite() || limit < bound / 2.0 {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! P-values given nothing, of single pairs of columns of data.
+//! P-values of single pairs of columns of data, given the empty set.
 
 use super::{cells_of, Blocks};
 use crate::ci::Batch;
@@ -7,11 +7,13 @@ use crate::engine::cuda::cut::{by_columns, Group};
 use crate::engine::cuda::gauss::batch::to_p_values;
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::memory;
+use crate::moments::Centred;
 use crate::observer::Observer;
 use crate::Result;
 
-/// Pairs of a launch: its GPU memory is 16 MiB.
+/// Most pairs of a launch, with 16 MiB of GPU memory, and most multiplications: some hundredths of a second.
 const PAIRS: usize = 1 << 20;
+const PRODUCTS: usize = 1 << 34;
 
 impl Blocks<'_, '_> {
     /// Returns the p-values of questions with empty sets about columns of data, in their order, as level 0 computes them.
@@ -25,7 +27,8 @@ impl Blocks<'_, '_> {
         let held = &mut self.search.engine.held;
         // Half of the room is enough for the numbers of some columns, and some pairs.
         let room = held.room(&[])?.saturating_sub(8 * p as u64) / 2;
-        let pairs = PAIRS.min(batch.len()).min((room / 16) as usize).max(1);
+        let n = self.data.as_ref().map_or(1, Centred::n);
+        let pairs = PAIRS.min(batch.len()).min(PRODUCTS / n).min((room / 16) as usize).max(1);
         held.plan.set(Buffer::List, 4 * (2 * pairs + p) as u64);
         held.plan.set(Buffer::PMax, 8 * pairs as u64);
         self.begin_gpu(observer)?;
@@ -37,7 +40,7 @@ impl Blocks<'_, '_> {
         let groups = match self.state.rows.all() {
             Some(_) => vec![Group { variables: Vec::new(), questions: (0..batch.len()).collect() }],
             None => by_columns(batch, p, |_| 1, self.state.rows.most_gathered() as u64)
-                .map_err(|variables| held.too_little(8 * variables))?,
+                .map_err(|variables| held.too_little(8 * n as u64 * variables))?,
         };
         for group in groups {
             let vertices = match self.state.rows.gather(held, cells, &group.variables, &mut || observer.look())? {

@@ -284,7 +284,7 @@ impl Blocks<'_, '_> {
     /// Plans what a level takes besides its batches, which get what is left.
     fn plan_packed(&mut self, level: Level, observer: &mut dyn Observer) -> Result<()> {
         // Blocks take the memory of the matrix, or of level 1's slices.
-        (self.state.is_whole, self.state.level) = (false, None);
+        (self.state.is_whole, self.state.has_halves, self.state.level) = (false, false, None);
         if !self.state.is_there {
             self.plan_gpu(0, false)?;
             self.begin_gpu(observer)?;
