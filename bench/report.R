@@ -465,7 +465,7 @@ page <- function() {
     "The newest date of `gpu-runs.csv`:",
     "",
     gpu_tests(),
-    "No run is recorded on other GPUs, on MIG slices, in WSL, or with a driver for CUDA 12.",
+    "Not run: other GPUs, MIG slices, WSL, a driver for CUDA 12.",
     "",
     "## All suites of results.csv",
     "",
