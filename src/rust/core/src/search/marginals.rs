@@ -121,8 +121,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Enters word w of column y. `pairs`: the bits of the tested pairs. Words come in ascending order. For `Bits`, words without tested pairs
-    /// may be skipped.
+    /// Enters word w of column y. `pairs`: the bits of the tested pairs. Words come in ascending order.
     #[inline]
     fn enter(&mut self, y: usize, w: usize, pairs: u64, [now_separated, now_kept]: [u64; 2]) {
         let (now_separated, now_kept) = (now_separated & pairs, now_kept & pairs);
@@ -160,20 +159,14 @@ impl<'a> Column<'a> {
     }
 
     /// Ends a column that a borrower has filled.
-    pub(crate) fn end(mut self) {
-        let values = match std::mem::replace(&mut self.p_values, Values::Spare(Vec::new())) {
+    pub(crate) fn end(self) {
+        let Column { y, p_values, findings, closed } = self;
+        let values = match p_values {
             Values::Lent(p_values) => Some(&*p_values),
             Values::Spare(_) => None,
         };
-        self.tell(values);
-    }
-
-    /// Adds the column to the closed ones, if they are listed.
-    fn tell(self, values: Option<&'a [f64]>) {
-        if let (Some(Ok(mut closed)), Findings::Bits { separated, kept }) =
-            (self.closed.map(Mutex::lock), self.findings)
-        {
-            closed.push(ClosedColumn { y: self.y, separated, kept, values });
+        if let (Some(Ok(mut closed)), Findings::Bits { separated, kept }) = (closed.map(Mutex::lock), findings) {
+            closed.push(ClosedColumn { y, separated, kept, values });
         }
     }
 
@@ -209,11 +202,11 @@ impl<'a> Column<'a> {
             let pairs = level.pairs.row(y).word(w) & below(y, w);
             self.findings.enter(y, w, pairs, [separated[w], kept[w] & !separated[w]]);
         }
-        self.tell(None);
+        self.end();
     }
 
-    /// Does the same as [`Column::settle`]. `open`: the vertices x < y that the empty set does not separate from y, ascending, and whether their pair
-    /// stays. Pairs that are not tested may be among them.
+    /// Does the same as [`Column::settle`]. `open`: the vertices x < y that the empty set does not separate from y, in ascending order, and
+    /// whether their pair stays. Pairs that are not tested may be among them.
     pub fn settle_open(mut self, level: &Marginals, open: impl Iterator<Item = (u32, bool)>) {
         let (y, tested) = (self.y, level.pairs.row(self.y));
         let open = open.filter(|&(x, _)| tested.has(x as usize));
@@ -248,7 +241,7 @@ impl<'a> Column<'a> {
                 }
             }
         }
-        self.tell(None);
+        self.end();
     }
 
     /// Closes the column: decides the pairs by their p-values.
@@ -264,9 +257,7 @@ impl<'a> Column<'a> {
         for w in 0..=y / 64 {
             let pairs = level.pairs.row(y).word(w) & below(y, w);
             if pairs == 0 {
-                if let Findings::Lists { .. } = self.findings {
-                    self.findings.enter(y, w, 0, [0; 2]);
-                }
+                self.findings.enter(y, w, pairs, [0; 2]);
                 continue;
             }
             let cells = &mut p_values[w * 64..(w * 64 + 64).min(p)];
@@ -291,15 +282,11 @@ impl<'a> Column<'a> {
             }
             self.findings.enter(y, w, pairs, [separated, kept]);
         }
-        let values = match std::mem::replace(&mut self.p_values, Values::Spare(Vec::new())) {
-            Values::Lent(p_values) => Some(&*p_values),
-            Values::Spare(used) => {
-                if let Ok(mut spare) = level.spare.lock() {
-                    spare.push(used);
-                }
-                None
+        if let Values::Spare(used) = &mut self.p_values {
+            if let Ok(mut spare) = level.spare.lock() {
+                spare.push(std::mem::take(used));
             }
-        };
-        self.tell(values);
+        }
+        self.end();
     }
 }

@@ -226,7 +226,7 @@ fn a_screen_changes_no_answer() {
         let mut x = less_means(&columns);
         let norm = |u: &[f64]| u.iter().map(|v| v * v).sum::<f64>().sqrt();
         for (at, near) in (100..160).step_by(2).zip((0..5).cycle()) {
-            // Sums of a column and what is orthogonal to it have the correlation that is wanted, but for rounding.
+            // The sum of a column and an orthogonal one has the correlation that is wanted, up to rounding.
             let (u, v) = x[at * n..(at + 2) * n].split_at_mut(n);
             let along = u.iter().zip(&*v).map(|(u, v)| u * v).sum::<f64>() / norm(u).powi(2);
             u.iter().zip(v.iter_mut()).for_each(|(u, v)| *v -= along * u);

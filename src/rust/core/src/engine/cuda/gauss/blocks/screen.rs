@@ -12,8 +12,7 @@ use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::engine::cuda::search::blocks_on;
-use crate::engine::cuda::search::USUAL_THREADS;
+use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::graph::Form;
 use crate::search::worker::Marginals;
 use crate::Result;
@@ -47,7 +46,7 @@ impl Screen {
         2 * self.args.depth * p as u64 + 4 * p as u64
     }
 
-    /// Returns the bytes of what is found about a panel of `rows` rows.
+    /// Returns the bytes of the marks of the tiles of a panel with `rows` rows.
     pub fn bytes_of_tiles(p: usize, rows: usize) -> u64 {
         4 * (p.div_ceil(PAIR_TILE as usize) * rows.div_ceil(PAIR_TILE as usize)) as u64
     }
