@@ -12,7 +12,7 @@ pub(super) mod source;
 pub(super) mod sweep;
 
 use crate::ci::correlations::Check;
-use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::gauss::{FisherZ, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::{
     Report, SearchArgs, CELLS_CHECKED, CELLS_MISSING, CELLS_THREADS, CELLS_TILE, CELLS_WRONG,
 };
@@ -80,9 +80,12 @@ impl CudaSearch<'_, '_> {
         gauss: &Gaussian,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let start = self.options.start(&self.engine.held.pool);
-        let tested = self.options.testable(&start);
-        self.refuse_few(gauss, &tested, observer)?;
+        if gauss.refuses_few() {
+            // Only here, as a graph of all pairs takes milliseconds for many variables.
+            let start = self.options.start(&self.engine.held.pool);
+            let tested = self.options.testable(&start);
+            self.refuse_few(gauss, &tested, observer)?;
+        }
         self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))
     }
 
@@ -125,7 +128,7 @@ impl CudaSearch<'_, '_> {
     /// Returns the error with which pcalg's "stable.fast" stops if the sample is too small for any test. It names the first tested pair
     /// that has a correlation.
     fn refuse_few(&mut self, gauss: &Gaussian, tested: &Adjacency, observer: &mut dyn Observer) -> Result<()> {
-        if gauss.test.reading() != Reading::StableFast || gauss.test.n() >= 3.0 {
+        if !gauss.refuses_few() {
             return Ok(());
         }
         let gauss = self.engine.on_host(gauss, &mut |share| observer.preparing(share))?;

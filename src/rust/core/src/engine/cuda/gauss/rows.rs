@@ -171,18 +171,21 @@ impl Rows {
 
     /// Puts the rows of these panels on the GPU, one after the other, and calls `made(held, number, observer)` for each. From data, the
     /// panel is then complete. From a matrix, it is on its way, outside the stream
-    /// ([`Gpu::follow_sends`](crate::engine::cuda::gpu::opened::Gpu::follow_sends)), and the next ones follow meanwhile.
+    /// ([`Gpu::follow_sends`](crate::engine::cuda::gpu::opened::Gpu::follow_sends)), and the next ones follow meanwhile. From data, `mark`
+    /// may name the tiles of a panel that are computed.
     pub fn make_each(
         &self,
         held: &mut Held,
         (cells, p): (Cells, usize),
         panels: &[Panel],
         observer: &mut dyn Observer,
+        mark: &mut dyn FnMut(&mut Held, &Panel, &mut dyn Observer) -> Result<DevicePtr<u32>>,
         made: &mut dyn FnMut(&mut Held, usize, &mut dyn Observer) -> Result<()>,
     ) -> Result<()> {
         let Cells::Matrix(cells) = cells else {
             for (number, panel) in panels.iter().enumerate() {
-                self.make(held, cells, p, panel, &mut || observer.look())?;
+                let panel = Panel { tiles: mark(held, panel, observer)?, ..panel.clone() };
+                self.make(held, cells, p, &panel, &mut || observer.look())?;
                 made(held, number, observer)?;
             }
             return Ok(());

@@ -1,7 +1,7 @@
 //! The source of a search's correlations: the caller's matrix, or data from which the GPU computes them.
 
 use crate::ci::correlations::Check;
-use crate::ci::gauss::{FisherZ, Gauss};
+use crate::ci::gauss::{FisherZ, Gauss, Reading};
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::gauss::correlation::{by_rows, make};
 use crate::engine::cuda::gpu::buffer::Buffer;
@@ -35,6 +35,11 @@ impl Gaussian<'_> {
     /// Returns the bytes of the correlations.
     pub fn bytes(&self) -> u64 {
         8 * (self.p * self.p) as u64
+    }
+
+    /// Returns whether pcalg's "stable.fast" stops at the first correlation, because the sample is too small for any test.
+    pub fn refuses_few(&self) -> bool {
+        self.test.reading() == Reading::StableFast && self.test.n() < 3.0
     }
 }
 

@@ -232,17 +232,11 @@ impl Blocks<'_, '_> {
             }
             observer.progress(0, done_at(end) * 0.999, done_at(all.end))
         };
-        match screen {
-            None => self.state.rows.make_each(held, (cells, p), &panels, observer, &mut judge)?,
-            Some(mut screen) => {
-                for (number, panel) in panels.iter().enumerate() {
-                    let tiles = screen.mark(held, &panel.rows, &mut || observer.look())?;
-                    let panel = Panel { tiles, ..panel.clone() };
-                    self.state.rows.make(held, cells, p, &panel, &mut || observer.look())?;
-                    judge(held, number, observer)?;
-                }
-            }
-        }
+        let mut mark = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| match &screen {
+            Some(screen) => screen.mark(held, &panel.rows, &mut || observer.look()),
+            None => Ok(DevicePtr::NULL),
+        };
+        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut mark, &mut judge)?;
         if let Some(last) = panels.last() {
             bring(&mut self.search.engine.held, last, observer)?;
         }

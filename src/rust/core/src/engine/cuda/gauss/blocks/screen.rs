@@ -77,7 +77,7 @@ impl Screen {
 
     /// Finds the tiles of a panel that have to be computed. Returns their address; the panel has columns 0 to `rows.end` - 1.
     pub fn mark(
-        &mut self,
+        &self,
         held: &mut Held,
         rows: &Range<usize>,
         look: &mut dyn FnMut() -> Result<()>,

@@ -11,6 +11,7 @@ use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::gauss::blocks::{cells_of, hash, Blocks};
 use crate::engine::cuda::gauss::rows::Panel;
 use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
@@ -130,7 +131,8 @@ impl Blocks<'_, '_> {
             })
             .collect();
         let (cells, held) = (cells_of(&self.gauss, &self.data), &mut self.search.engine.held);
-        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut |held, turn, observer| {
+        let mut all = |_: &mut Held, _: &Panel, _: &mut dyn Observer| Ok(DevicePtr::NULL);
+        self.state.rows.make_each(held, (cells, p), &panels, observer, &mut all, &mut |held, turn, observer| {
             let Panel { rows: slice, at, .. } = panels[turn].clone();
             held.piece(slice.len());
             let here = SliceArgs {
