@@ -12,13 +12,11 @@ fn unpacked(packed: &[u8]) -> io::Result<LzmaReader<&[u8]>> {
     LzmaReader::new_mem_limit(packed, u32::MAX, None)
 }
 
-/// Returns PTX as text; empty, which no driver loads, if the data are broken.
-pub(in crate::engine::cuda) fn text(ptx: &[u8]) -> String {
-    let mut text = String::new();
-    match unpacked(ptx).and_then(|mut ptx| ptx.read_to_string(&mut text)) {
-        Ok(_) => text,
-        Err(_) => String::new(),
-    }
+/// Returns the text of the newest PTX that a GPU of this compute capability can use; empty, which no driver loads, if there is none or the
+/// data are broken. PTX for a GPU suits all newer ones.
+pub(in crate::engine::cuda) fn text(ptx: &[u8], (major, minor): (i32, i32)) -> String {
+    let text = best(ptx, |machine| machine <= 10 * major + minor);
+    text.and_then(|text| String::from_utf8(text).ok()).unwrap_or_default()
 }
 
 /// Returns the PTX of one kernel, with everything that all kernels share; empty if the kernel is not there.
@@ -53,16 +51,20 @@ pub(in crate::engine::cuda) fn machines(packed: &[u8]) -> Vec<i32> {
 /// Returns the ELF image for a GPU of this compute capability: the newest code with the same major number and no larger minor number, by
 /// NVIDIA's rule of compatibility. `None` if there is no such code, or the data are broken.
 pub(in crate::engine::cuda) fn machine_code(packed: &[u8], capability: (i32, i32)) -> Option<Vec<u8>> {
+    best(packed, |machine| machine / 10 == capability.0 && machine % 10 <= capability.1)
+}
+
+/// Returns the code for the newest machine that `runs` accepts, 90 for sm_90. `None` if there is none, or the data are broken.
+fn best(packed: &[u8], runs: impl Fn(i32) -> bool) -> Option<Vec<u8>> {
     let mut packed = unpacked(packed).ok()?;
     let contents = contents(&mut packed)?;
-    let runs = |machine: i32| machine / 10 == capability.0 && machine % 10 <= capability.1;
     let best = contents.iter().map(|&(machine, _)| machine).filter(|&machine| runs(machine)).max()?;
     let before = contents.iter().take_while(|&&(machine, _)| machine != best).map(|(_, bytes)| bytes).sum();
     let (_, bytes) = *contents.iter().find(|&&(machine, _)| machine == best)?;
     let skipped = io::copy(&mut packed.by_ref().take(before), &mut io::sink()).ok()?;
-    let mut image = Vec::new();
-    let read = packed.take(bytes).read_to_end(&mut image).ok()?;
-    (skipped == before && read as u64 == bytes).then_some(image)
+    let mut code = Vec::new();
+    let read = packed.take(bytes).read_to_end(&mut code).ok()?;
+    (skipped == before && read as u64 == bytes).then_some(code)
 }
 
 /// Reads the table of contents: (machine, bytes of its code) in the order of the code, 90 for sm_90. The table is lines before an empty line.
@@ -131,9 +133,28 @@ mod tests {
     }
 
     #[test]
+    fn a_gpu_gets_the_newest_ptx_that_it_can_use() {
+        for Module { name, ptx, .. } in MODULES {
+            let target = |capability| {
+                text(ptx, capability).lines().find_map(|line| line.strip_prefix(".target ").map(str::to_string))
+            };
+            let newest = if machines(ptx).contains(&80) { "sm_80" } else { "sm_75" };
+            assert_eq!(target((7, 0)), None, "{name}");
+            assert_eq!(target((7, 5)).as_deref(), Some("sm_75"), "{name}");
+            for capability in [(8, 0), (9, 0), (10, 0), (12, 1)] {
+                assert_eq!(target(capability).as_deref(), Some(newest), "{name} for {capability:?}");
+            }
+        }
+        let with_tensors = MODULES.iter().filter(|module| machines(module.ptx).contains(&80)).map(|module| module.name);
+        assert_eq!(with_tensors.collect::<Vec<_>>(), ["gauss/correlation", "gauss/screen"]);
+    }
+
+    #[test]
     fn of_ptx_one_kernel_is_left_with_what_all_share() {
-        for Module { name, ptx, entries, .. } in MODULES {
-            let whole = text(ptx);
+        let all =
+            MODULES.iter().flat_map(|module| machines(module.ptx).into_iter().map(move |machine| (module, machine)));
+        for (Module { name, ptx, entries, .. }, machine) in all {
+            let whole = text(ptx, (machine / 10, machine % 10));
             let mut length = 0;
             let rests: Vec<String> = entries
                 .iter()
@@ -159,10 +180,10 @@ mod tests {
     fn broken_data_are_no_kernels() {
         for Module { ptx, cubin, .. } in &MODULES[..1] {
             let half = |data: &'static [u8]| &data[..data.len() / 2];
-            assert_eq!(text(half(ptx)), "");
+            assert_eq!(text(half(ptx), (7, 5)), "");
             assert_eq!(machine_code(half(cubin), (7, 5)), None);
             for data in [&b""[..], b"not packed at all"] {
-                assert_eq!(text(data), "");
+                assert_eq!(text(data, (9, 0)), "");
                 assert_eq!(machine_code(data, (9, 0)), None);
             }
         }

@@ -134,6 +134,9 @@ modules! {
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 
+/// Compute capability of the oldest GPU that the kernels run on.
+pub(in crate::engine::cuda) const OLDEST: (i32, i32) = (7, 5);
+
 /// The loaded kernels. The first request for a kernel loads its module's machine code. If that fails, the driver compiles the kernel's PTX and
 /// caches the result on disk.
 pub(in crate::engine::cuda) struct Kernels {
@@ -182,7 +185,8 @@ impl Kernels {
                 handle
             }
             None => {
-                let text = CString::new(image::only(&image::text(module.ptx), name)).unwrap_or_default();
+                let text =
+                    CString::new(image::only(&image::text(module.ptx, self.capability), name)).unwrap_or_default();
                 // SAFETY: the image is PTX that ends with a zero; the driver copies it.
                 let handle = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }.map_err(loading)?;
                 loaded.compiled.push(handle);
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
         for Module { name, ptx, entries, argument, .. } in MODULES {
-            let ptx = image::text(ptx);
+            let ptx = image::text(ptx, OLDEST);
             assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{name}");
             let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
             let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();
