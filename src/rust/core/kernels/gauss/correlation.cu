@@ -11,7 +11,7 @@ struct Correlation {
     double* x;        // n x p, column by column; becomes the centred and scaled columns
     double* c;        // p x p
     double* squares;  // p sums of squares
-    u64 first_tile;   // first tile of this launch: as `tile_at` numbers them, in a panel a tile of columns, in `cor_blocks` a block
+    u64 first_tile;   // first tile of this launch: as `tile_at` numbers them, in a panel column by column, in `cor_blocks` a block
     // Parts of the matrix: a panel of rows, or blocks along the diagonal.
     const double* left;   // n x rows, centred and scaled
     u64 first_row;        // number of the first column of `left` among all
@@ -19,8 +19,8 @@ struct Correlation {
     u64 first_column;     // number of the first column of x among all
     u64 columns;          // columns of x
     u64 pitch;            // numbers in a row of c
-    const u32* tiles;     // by tile of a panel, in rows of `tile_pitch`: whether it is computed; null: all
-    u64 tile_pitch;
+    u64 end_tile;         // end of the tiles of this launch in a panel
+    const u32* tiles;     // how many tiles of a panel are computed, then their numbers, in any order; null: all
     u64 width;            // columns of a block
     const u32* ids;       // by block: which columns of x it has; in `cor_pairs`: both columns of each pair
     const u32* vertices;  // by block: the numbers of these columns among all; in `cor_pairs` by column of x; null: the same numbers
@@ -235,21 +235,23 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(cons
 }
 
 // Computes rows of the correlations: of the columns of `left`, which start at column `first_row` of the data, with those of x. c has them
-// in rows of `pitch`, from column `first_column` on. A block takes a tile; the grid is (tiles of columns, tiles of rows).
+// in rows of `pitch`, from column `first_column` on. A block takes a tile at a time.
 extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(const Correlation a) {
-    const u64 row = (u64)blockIdx.y * TILE, column = (a.first_tile + blockIdx.x) * TILE;
-    if (a.tiles && !a.tiles[blockIdx.y * a.tile_pitch + column / TILE]) return;
-    double sum[EACH][EACH] = {};
-    const Place at = products(
-        a.n, [&](u32 v, u64 k) { return row + v < a.rows ? a.left[(row + v) * a.n + k] : 0.0; },
-        [&](u32 v, u64 k) { return column + v < a.columns ? a.x[(column + v) * a.n + k] : 0.0; }, sum
-    );
-    for (int i = 0; i < EACH; i++) {
-        for (int j = 0; j < EACH; j++) {
-            u64 x = row + at.left(i), y = column + at.right(j);
-            if (x >= a.rows || y >= a.columns) continue;
-            u64 one = a.first_row + x, other = a.first_column + y;
-            a.c[x * a.pitch + other] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
+    const u64 down = div_ceil(a.rows, (u64)TILE), end = a.tiles && a.tiles[0] < a.end_tile ? a.tiles[0] : a.end_tile;
+    for (u64 number = a.first_tile + blockIdx.x; number < end; number += gridDim.x) {
+        const u64 tile = a.tiles ? a.tiles[1 + number] : number, row = tile % down * TILE, column = tile / down * TILE;
+        double sum[EACH][EACH] = {};
+        const Place at = products(
+            a.n, [&](u32 v, u64 k) { return row + v < a.rows ? a.left[(row + v) * a.n + k] : 0.0; },
+            [&](u32 v, u64 k) { return column + v < a.columns ? a.x[(column + v) * a.n + k] : 0.0; }, sum
+        );
+        for (int i = 0; i < EACH; i++) {
+            for (int j = 0; j < EACH; j++) {
+                u64 x = row + at.left(i), y = column + at.right(j);
+                if (x >= a.rows || y >= a.columns) continue;
+                u64 one = a.first_row + x, other = a.first_column + y;
+                a.c[x * a.pitch + other] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ struct Screen {
     u16* halves;            // depth x p
     float* errors;          // p upper bounds of e; 1 if a column is not to be screened
     u32* tiles;             // by tile of 64 x 64 pairs, in rows of `pitch`: whether it is to be computed
+    u32* listed;            // how many are to be computed, then their numbers, column by column
     u64 pitch;
     u64 first_tile;         // first tile of columns of this launch
     double limit;           // correlations below this are certainly independent; rounding of sums is taken off
@@ -173,7 +174,7 @@ __device__ __forceinline__ void screen_products(const Screen& s, u64 left, u64 l
 }
 #endif
 
-// Marks the tiles of rows first_row to end_row - 1 in which a pair may be dependent. A block takes a tile of 128 x 128 pairs; the grid is
+// Marks and lists the tiles of rows first_row to end_row - 1 in which a pair may be dependent. A block takes a tile of 128 x 128 pairs; the grid is
 // (tiles of rows, tiles of columns).
 extern "C" __global__ void __launch_bounds__(SCREEN_THREADS) screen(const __grid_constant__ Screen s) {
     const u64 row = s.a.first_row + (u64)blockIdx.x * SCREEN_TILE, column = (s.first_tile + blockIdx.y) * SCREEN_TILE;
@@ -199,7 +200,12 @@ extern "C" __global__ void __launch_bounds__(SCREEN_THREADS) screen(const __grid
         }
     }
     if (__any_sync(FULL, may_depend) && lane == 0) {
-        s.tiles[(own - s.a.first_row) / PAIR_TILE * s.pitch + other / PAIR_TILE] = 1;
+        const u64 down = (own - s.a.first_row) / PAIR_TILE, across = other / PAIR_TILE;
+        // Two warps share a tile.
+        if (!atomicExch(&s.tiles[down * s.pitch + across], 1u)) {
+            const u64 rows = div_ceil(s.a.end_row - s.a.first_row, (u64)PAIR_TILE);
+            s.listed[1 + atomicAdd(s.listed, 1u)] = (u32)(across * rows + down);
+        }
     }
 }
 

@@ -761,7 +761,7 @@ pub(super) struct CorrelationArgs {
     pub c: DevicePtr<f64>,
     /// p sums of squares
     pub squares: DevicePtr<f64>,
-    /// first tile of this launch: as `tile_at` numbers them, in a panel a tile of columns, in `cor_blocks` a block
+    /// first tile of this launch: as `tile_at` numbers them, in a panel column by column, in `cor_blocks` a block
     pub first_tile: u64,
     /// n x rows, centred and scaled
     pub left: DevicePtr<f64>,
@@ -774,9 +774,10 @@ pub(super) struct CorrelationArgs {
     pub columns: u64,
     /// numbers in a row of c
     pub pitch: u64,
-    /// by tile of a panel, in rows of `tile_pitch`: whether it is computed; null: all
+    /// end of the tiles of this launch in a panel
+    pub end_tile: u64,
+    /// how many tiles of a panel are computed, then their numbers, in any order; null: all
     pub tiles: DevicePtr<u32>,
-    pub tile_pitch: u64,
     /// columns of a block
     pub width: u64,
     /// by block: which columns of x it has; in `cor_pairs`: both columns of each pair
@@ -806,6 +807,8 @@ pub(super) struct ScreenArgs {
     pub errors: DevicePtr<f32>,
     /// by tile of 64 x 64 pairs, in rows of `pitch`: whether it is to be computed
     pub tiles: DevicePtr<u32>,
+    /// how many are to be computed, then their numbers, column by column
+    pub listed: DevicePtr<u32>,
     pub pitch: u64,
     /// first tile of columns of this launch
     pub first_tile: u64,

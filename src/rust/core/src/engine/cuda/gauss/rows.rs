@@ -44,9 +44,12 @@ pub(super) struct Panel {
     pub rows: Range<usize>,
     pub columns: Range<usize>,
     pub at: DevicePtr<f64>,
-    /// The tiles to compute, if all columns of data are on the GPU; null: all. See `tiles` of [`CorrelationArgs`].
+    /// List of the tiles to compute, if all columns of data are on the GPU; null: all. See `tiles` of [`CorrelationArgs`].
     pub tiles: DevicePtr<u32>,
 }
+
+/// Most blocks on a multiprocessor for the tiles of a list: more than it runs at a time.
+const LISTED_BLOCKS: u64 = 8;
 
 type Look<'l> = dyn FnMut() -> Result<()> + 'l;
 
@@ -154,7 +157,7 @@ impl Rows {
             args.left = self.columns.offset((n * rows.start) as u64);
             args.x = self.columns.offset((n * columns.start) as u64);
             (args.columns, args.first_column) = (pitch as u64, columns.start as u64);
-            (args.tiles, args.tile_pitch) = (tiles, (pitch as u64).div_ceil(u64::from(TILE)));
+            args.tiles = tiles;
             return product(held, args, look);
         }
         self.send(held, x, rows.clone(), 0, look)?;
@@ -324,14 +327,18 @@ fn copy_rows(cells: &[f64], p: usize, columns: &Range<usize>, first: usize, mut 
 /// Computes the correlations of a panel's rows with `args.columns` columns, in launches short enough that a user can interrupt.
 fn product(held: &mut Held, mut args: CorrelationArgs, look: &mut Look) -> Result<()> {
     let tile = u64::from(TILE);
-    let (across, down) = (args.columns.div_ceil(tile), args.rows.div_ceil(tile));
-    let slice = (SLICE_PRODUCTS / (args.n * down * tile * tile)).clamp(1, 1 << 20);
-    while args.first_tile < across {
-        let some = slice.min(across - args.first_tile);
-        let launch = Kernel::cor_panel.on((some as u32, down as u32), CORRELATION_THREADS, PRODUCT_BYTES);
+    let tiles = args.columns.div_ceil(tile) * args.rows.div_ceil(tile);
+    let slice = (SLICE_PRODUCTS / (args.n * tile * tile)).clamp(1, 1 << 30);
+    while args.first_tile < tiles {
+        args.end_tile = tiles.min(args.first_tile + slice);
+        let blocks = args.end_tile - args.first_tile;
+        // A list is usually short, and its length is not known here.
+        let blocks =
+            if args.tiles.is_null() { blocks } else { blocks.min(LISTED_BLOCKS * u64::from(held.gpu.processors)) };
+        let launch = Kernel::cor_panel.on((blocks as u32, 1), CORRELATION_THREADS, PRODUCT_BYTES);
         // SAFETY: both sets of columns are there, with all sums of squares, and room for the rows.
         unsafe { held.gpu.launch(launch, &args)? };
-        args.first_tile += some;
+        args.first_tile = args.end_tile;
         held.wait("computing correlations", look)?;
     }
     Ok(())

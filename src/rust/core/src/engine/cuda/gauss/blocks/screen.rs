@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Blocks;
 use crate::engine::cuda::arguments::{
-    ScreenArgs, SearchArgs, PAIR_TILE, SCREEN_BYTES, SCREEN_DEPTH, SCREEN_THREADS, SCREEN_TILE,
+    ScreenArgs, SearchArgs, PAIR_TILE, SCREEN_BYTES, SCREEN_DEPTH, SCREEN_THREADS, SCREEN_TILE, TILE,
 };
 use crate::engine::cuda::gauss::rules::surely_independent_below;
 use crate::engine::cuda::gauss::source::Source;
@@ -16,6 +16,9 @@ use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::graph::Form;
 use crate::search::worker::Marginals;
 use crate::Result;
+
+// The list of tiles is for `cor_panel`.
+const _: () = assert!(PAIR_TILE == TILE);
 
 /// Rows of a panel that is screened, as far as memory allows.
 pub(super) const ROWS: usize = 512;
@@ -46,9 +49,10 @@ impl Screen {
         2 * self.args.depth * p as u64 + 4 * p as u64
     }
 
-    /// Returns the bytes of the marks of the tiles of a panel with `rows` rows.
+    /// Returns the bytes of the marks and of the list of the tiles of a panel with `rows` rows.
     pub fn bytes_of_tiles(p: usize, rows: usize) -> u64 {
-        4 * (p.div_ceil(PAIR_TILE as usize) * rows.div_ceil(PAIR_TILE as usize)) as u64
+        let tiles = p.div_ceil(PAIR_TILE as usize) * rows.div_ceil(PAIR_TILE as usize);
+        4 * (2 * tiles + 1) as u64
     }
 
     /// Sets the addresses, and makes the columns in half precision if they are not there. All columns must be on the GPU.
@@ -75,7 +79,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Finds the tiles of a panel that have to be computed. Returns their address; the panel has columns 0 to `rows.end` - 1.
+    /// Lists the tiles of a panel that have to be computed. Returns the list's address; the panel has columns 0 to `rows.end` - 1.
     pub fn mark(
         &self,
         held: &mut Held,
@@ -85,21 +89,23 @@ impl Screen {
         let mut args = self.args;
         (args.a.first_row, args.a.end_row) = (rows.start as u64, rows.end as u64);
         args.pitch = (rows.end as u64).div_ceil(u64::from(PAIR_TILE));
-        held.clear(args.tiles, args.pitch as usize * rows.len().div_ceil(PAIR_TILE as usize))?;
+        let tiles = args.pitch as usize * rows.len().div_ceil(PAIR_TILE as usize);
+        args.listed = args.tiles.offset(tiles as u64);
+        held.clear(args.tiles, tiles + 1)?;
         let down = (rows.len() as u64).div_ceil(u64::from(SCREEN_TILE));
         let across = (rows.end as u64).div_ceil(u64::from(SCREEN_TILE));
         let slice = (PRODUCTS / (args.depth * down * u64::from(SCREEN_TILE * SCREEN_TILE))).clamp(1, 65_535);
         while args.first_tile < across {
             let some = slice.min(across - args.first_tile);
             let launch = Kernel::screen.on((down as u32, some as u32), SCREEN_THREADS, SCREEN_BYTES);
-            // SAFETY: the halves and errors of all columns are there, and a number for each tile.
+            // SAFETY: the halves and errors of all columns are there, and two numbers for each tile.
             unsafe { held.gpu.launch(launch, &args)? };
             args.first_tile += some;
             if args.first_tile < across {
                 held.wait("computing correlations", look)?;
             }
         }
-        Ok(args.tiles)
+        Ok(args.listed)
     }
 
     /// Runs level 0 for the rows of `args`, whose marked tiles are in the panel.
