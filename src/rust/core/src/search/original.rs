@@ -86,7 +86,7 @@ impl Original<'_> {
             let now_side =
                 PairSide { place: fresh.place_if_any(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
             let shard_tests = self.worker.shard_tests();
-            let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests)?.reading_largest();
+            let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests, 1)?.reading_largest();
             // The window has counted these tests already.
             verdict = self.decide(&again, progress)?.0[0];
             set = now_side.set(&fresh, size, verdict.rank());
@@ -166,7 +166,8 @@ impl Original<'_> {
                 side.place = frozen.place_if_any(side.row as usize, side.other as usize);
             }
             let work =
-                Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?.reading_largest();
+                Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests(), self.worker.hands())?
+                    .reading_largest();
             let (verdicts, exact_tests) = self.decide(&work, progress)?;
             visited.report.exact_tests += exact_tests;
             progress.add(work.cost());

@@ -217,7 +217,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Cuts sides into shards of about `shard_tests` tests.
+    /// Cuts sides into shards of about `shard_tests` tests. If that is [`u64::MAX`], a worker takes any number of tests at once. A shard then
+    /// has about 1 / (16 * `threads`) of all tests, so that several workers can share them.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error).
@@ -227,8 +228,16 @@ impl<'a> Work<'a> {
         sides: Vec<PairSide>,
         options: &'a Options,
         shard_tests: u64,
+        threads: usize,
     ) -> Result<Self> {
         let shard_tests = if shard_tests < FEW_TESTS { TIMES_FEW * shard_tests } else { shard_tests };
+        let together = match shard_tests {
+            u64::MAX => {
+                let total = sides.iter().fold(0u64, |sum, side| sum.saturating_add(side.count));
+                total.div_ceil(16 * threads.max(1) as u64)
+            }
+            _ => shard_tests,
+        };
         let mut work = Work::empty(size, neighbours, options);
         let (mut start, mut cost) = (0, 0u64);
         for (at, side) in sides.iter().enumerate() {
@@ -248,7 +257,7 @@ impl<'a> Work<'a> {
                 (start, cost) = (at + 1, 0);
             } else {
                 cost = cost.saturating_add(side.count);
-                if cost >= shard_tests {
+                if cost >= together {
                     work.push(Part::Sides(start..at + 1), cost as f64)?;
                     (start, cost) = (at + 1, 0);
                 }
@@ -409,9 +418,13 @@ mod tests {
             .iter()
             .map(|&count| PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count })
             .collect();
-        for shard_tests in [1, 7, 100, 1 << 20] {
+        for shard_tests in [1, 7, 100, 1 << 20, u64::MAX] {
             let options = Options::new(3, 0.05);
-            let work = Work::of_sides(1, &neighbours, sides.clone(), &options, shard_tests).unwrap();
+            let work = Work::of_sides(1, &neighbours, sides.clone(), &options, shard_tests, 2).unwrap();
+            if shard_tests == u64::MAX {
+                // No side is cut, and no shard could be halved: one side has most of the tests.
+                assert!(work.shards.len() > 2 && work.shards.iter().all(|shard| shard.part.is_whole()));
+            }
             let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); counts.len()];
             for shard in &work.shards {
                 match &shard.part {

@@ -47,7 +47,8 @@ impl Shuffled<'_> {
                 sides.push(PairSide { row, other, place, order: CandidateOrder::Ascending, count });
             }
         }
-        let mut work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
+        let mut work =
+            Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests(), self.worker.hands())?;
         let cut = Cut { shard_tests: self.worker.shard_tests(), threads: 1, sides_at_once: usize::MAX };
         ledger.decide(self.worker, &mut work, Step::new(None, 0..0, cut), report, progress)
     }

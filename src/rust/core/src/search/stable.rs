@@ -74,6 +74,9 @@ fn outside(
     Ok(sides)
 }
 
+/// Tests of level 1 from which it is decided by shards if the search is saved: some ten seconds on a GPU.
+const LONG_LEVEL: f64 = 3e13;
+
 /// The order of visiting, on a worker.
 pub(super) struct Stable<'w> {
     pub worker: &'w mut dyn Worker,
@@ -150,7 +153,8 @@ impl Stable<'_> {
             memory::room(Work::bytes(wave.len()), Use::Level)?;
             let (count, cut) = (wave.len(), self.cut());
             let mut next = Step::new(step.second.clone(), step.rows.start + count..0, cut);
-            let mut work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, step.cut.shard_tests)?;
+            let Cut { shard_tests, threads, .. } = step.cut;
+            let mut work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, shard_tests, threads)?;
             ledger.decide(&mut *self.worker, &mut work, step, report, progress)?;
             if some {
                 next.cut.sides_at_once = more_or_less(count, began).min(cut.sides_at_once);
@@ -255,7 +259,10 @@ impl Order for Stable<'_> {
         if size == 1 && within.is_none() && PairLevel::serves(options) {
             let pool = self.worker.pool().clone();
             let has_work = ledger.widest().is_some_and(|widest| widest.degree > size);
-            if let (true, Some(worker)) = (has_work, self.worker.pairwise()) {
+            let tests = |x: usize| (ledger.start().degree(x) as f64).powi(2);
+            // Pairs are saved once all are decided, shards one by one.
+            let is_long = has_work && keeps && (0..p).map(tests).sum::<f64>() > LONG_LEVEL;
+            if let (true, Some(worker)) = (has_work && !is_long, self.worker.pairwise()) {
                 memory::room(4 * Adjacency::bytes(p) + 4 * ledger.edge_count() + 64 * p, Use::Level)?;
                 if let Some(report) = ledger.decide_pairs(worker, &pool, observer)? {
                     return Ok(LevelReport { go_on: report.go_on || fast, ..report });

@@ -159,34 +159,50 @@ fn what_one_machine_keeps_another_goes_on_with() {
     assert!(resumed > if emulated() { 50 } else { 100 });
 }
 
-/// Checks that nearest-neighbour tests are kept within levels. They are answered in batches, some rows at a time.
+/// Returns the place of a test among the kinds that a GPU runs in different ways.
+fn kind_of(test: &Test) -> usize {
+    match test {
+        Test::Gauss { .. } | Test::GaussOfData { .. } => 0,
+        Test::Discrete { .. } => 1,
+        Test::Knn(_) | Test::Mixed(_) => 2,
+    }
+}
+
+/// Checks that searches are kept within levels: some rows at a time.
 #[test]
 #[ignore = "needs a GPU"]
-fn nearest_neighbour_tests_are_kept_within_levels() {
-    let (mut resumed, mut within) = (0, 0);
+fn searches_are_kept_within_levels() {
+    let (mut resumed, mut within) = ([0; 3], [0; 3]);
     let of = |problem: Problem| match problem.task {
         Task::Search(test @ Test::Knn(_), options) => Some((problem.name, test, options)),
         _ => None,
     };
-    for (name, test, options) in problems(Size::Few).into_iter().filter_map(of).take(6) {
+    let neighbours = problems(Size::Few).into_iter().filter_map(of).take(6);
+    let mut taken = [0; 3];
+    let chosen = searches().into_iter().filter(|(_, test, options)| {
+        taken[kind_of(test)] += 1;
+        options.m_max > 1.0 && taken[kind_of(test)] % 3 == 1 && taken[kind_of(test)] < 16
+    });
+    for (name, test, options) in neighbours.chain(chosen.collect::<Vec<_>>()) {
+        let digits = if kind_of(&test) == 2 { Digits::All } else { Digits::Nine };
         let wanted = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default()).map(|found| found.0);
         let place = Place::new();
         let mut collect = Collect { file: &place.0, states: Vec::new() };
         let kept = run(&test, &options, On::Gpu, false, &mut collect, &place.limits(Duration::ZERO));
-        compare(&format!("{name}, kept"), &kept.map(|found| found.0), &wanted, Digits::All);
-        for (at, state) in collect.states.iter().enumerate().step_by(collect.states.len().div_ceil(6)) {
+        compare(&format!("{name}, kept"), &kept.map(|found| found.0), &wanted, digits);
+        for (at, state) in collect.states.iter().enumerate().step_by(collect.states.len().div_ceil(6).max(1)) {
             std::fs::write(&place.0, state).unwrap();
             let mut told = Told::default();
             let limits = place.limits(Duration::from_secs(1000));
             let found = run(&test, &options, [On::Cpu, On::Gpu][at % 2], false, &mut told, &limits);
-            compare(&format!("{name} from {:?}", told.0), &found.map(|found| found.0), &wanted, Digits::All);
-            resumed += usize::from(told.0.is_some());
-            within += usize::from(told.0.is_some_and(|(levels, within)| levels > 0 && within));
+            compare(&format!("{name} from {:?}", told.0), &found.map(|found| found.0), &wanted, digits);
+            resumed[kind_of(&test)] += usize::from(told.0.is_some());
+            within[kind_of(&test)] += usize::from(told.0.is_some_and(|(levels, within)| levels > 0 && within));
         }
     }
-    println!("{resumed} resumed, {within} within a level of sets");
+    println!("Gaussian, discrete, nearest neighbours: {resumed:?} resumed, {within:?} within a level of sets");
     // The more a GPU takes at a time, the fewer states there are within a level.
-    assert!(resumed > 10 && within > 0);
+    assert!(resumed.iter().all(|&count| count > 5) && within.iter().all(|&count| count > 0));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Checks ranks of a cluster with a GPU each. The GPU runs levels 0 and 1 of the Gaussian test as it does its own; the answer is the same.
+//! Checks ranks of a cluster with a GPU each, which runs all levels: the answer is that of one machine.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use crate::support::cuda::emulated;
 use crate::support::pairs::ByPairs;
 use crate::support::problems::dense_problem;
 use crate::support::ranks::{with_ranks, Manner};
+use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::gpu::device;
@@ -22,7 +23,7 @@ use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::team::Share;
 use pcgpu_core::{Error, Result};
 
-/// Returns an engine with the test of a problem, or `None` if it is no Gaussian search.
+/// Returns an engine with the test of a problem, or `None` if it is no search with a Gaussian or a discrete test.
 fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaEngine<'p>>> {
     let Task::Search(test, search) = &problem.task else { return None };
     let of_data = |cells: &'p [f64], n: usize| {
@@ -34,6 +35,9 @@ fn engine<'p>(problem: &'p Problem, options: CudaOptions) -> Option<Result<CudaE
             Some(gauss(c, *n, search).and_then(|test| CudaEngine::new(test, search.alpha, options)))
         }
         Test::GaussOfData { cells, n } => Some(of_data(cells, *n)),
+        Test::Discrete { data, statistic, rule } => {
+            Some(CudaEngine::discrete(Discrete::new(data, *statistic, *rule), search.alpha, options))
+        }
         _ => None,
     }
 }

@@ -51,7 +51,8 @@ impl Room {
 /// Returns a worker's handshake to a driver, as a message.
 pub fn hello(worker: &mut dyn Worker) -> Vec<u8> {
     let hello = Hello {
-        shard_tests: worker.shard_tests().min(SHARD_TESTS),
+        // A GPU takes whole rows, whatever their tests. It would leave parts of them to the CPU.
+        shard_tests: if worker.is_gradual() { worker.shard_tests().min(SHARD_TESTS) } else { worker.shard_tests() },
         hands: worker.hands(),
         is_exact: worker.is_exact(),
         asks_both_sides: worker.asks_both_sides(),

@@ -245,7 +245,7 @@ mod tests {
             PairSide { row: row as u32, other, place: 1, order, count }
         };
         let sides = (0..20).map(|row| side(row, [CandidateOrder::Ascending, CandidateOrder::CommonLast][row % 2]));
-        let sides = Work::of_sides(2, &neighbours, sides.collect(), &options, 20).unwrap();
+        let sides = Work::of_sides(2, &neighbours, sides.collect(), &options, 20, 3).unwrap();
         for work in [rows, sides] {
             assert!(work.shards.len() > 10 && work.limit_count() > 3);
             work.found(2, 5);
@@ -286,7 +286,7 @@ mod tests {
         let rows = Work::of_lanes(2, &neighbours, Lanes::of_first(&neighbours, 2), &options, 100, 3).unwrap();
         let other = neighbours.list(0)[0];
         let side = PairSide { row: 0, other, place: 0, order: CandidateOrder::Ascending, count: 90 };
-        let sides = Work::of_sides(2, &neighbours, vec![side; 20], &options, 20).unwrap();
+        let sides = Work::of_sides(2, &neighbours, vec![side; 20], &options, 20, 3).unwrap();
         for work in [rows, sides] {
             for part in [
                 Part::Tile { rows: 0..41, others: 0..3 },
