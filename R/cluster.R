@@ -132,9 +132,12 @@ choose_workers <- function(control, test, method, threads, verbose) {
 }
 
 # Calls `run(engine)`, which calls Rust with these workers. `device`: the user's argument, which each worker interprets
-# itself.
+# itself. An idle CPU is reported here, once, and left out of the workers' device, so that they do not report it.
 on_workers <- function(workers, test, options, device, threads, run) {
   is_function <- test$kind == "function"
+  if (!is_function) {
+    device <- without_idle_cpu(device, test)
+  }
   setup <- list(
     what = "search",
     test = test,
