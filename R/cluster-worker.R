@@ -174,9 +174,9 @@ with_said <- function(answer) {
   answer
 }
 
-# Collects the conditions on the driver: list(hear, sound). sound() signals each once, and advances the session's random
-# numbers if a test drew any.
-new_ear <- function() {
+# Collects the conditions on the driver: list(hear, signal). signal() signals each once, and advances the session's
+# random numbers if a test drew any.
+new_listener <- function() {
   heard <- list()
   drew <- FALSE
   list(
@@ -184,7 +184,7 @@ new_ear <- function() {
       heard <<- add_said(heard, said$conditions)
       drew <<- drew || isTRUE(said$drew)
     },
-    sound = function() {
+    signal = function() {
       if (drew) {
         sample.int(.Machine$integer.max, 1L)
       }

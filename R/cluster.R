@@ -132,9 +132,12 @@ choose_workers <- function(control, test, method, threads, verbose) {
 }
 
 # Calls `run(engine)`, which calls Rust with these workers. `device`: the user's argument, which each worker interprets
-# itself.
+# itself. An idle CPU is reported here, once, and left out of the workers' device, so that they do not report it.
 on_workers <- function(workers, test, options, device, threads, run) {
   is_function <- test$kind == "function"
+  if (!is_function) {
+    device <- without_idle_cpu(device, test)
+  }
   setup <- list(
     what = "search",
     test = test,
@@ -147,15 +150,15 @@ on_workers <- function(workers, test, options, device, threads, run) {
     world = if (is_function) world_of(test$given)
   )
   # Repeats conditions of the tests also after an error.
-  ear <- new_ear()
-  on.exit(ear$sound())
+  listener <- new_listener()
+  on.exit(listener$signal())
   with_workers(workers, setup, function(names, hellos) {
-    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast", hear = ear$hear))
+    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast", hear = listener$hear))
   })
 }
 
 # Returns a seed that depends on the session's random numbers, without advancing them. They advance later if a test has
-# drawn any, see `new_ear()`.
+# drawn any, see `new_listener()`.
 next_seed <- function() {
   restore <- random_state()
   on.exit(restore())

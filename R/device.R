@@ -58,7 +58,7 @@ check_device <- function(device) {
   }
   if (is.character(device) && length(device) > 0L && !anyNA(device)) {
     cpu <- device == "cpu"
-    if (all(cpu | grepl("^cuda(:[0-9]{1,4}|:all)?$", device)) && !all(cpu)) {
+    if (all(cpu | is_gpu_name(device)) && !all(cpu)) {
       ordinals <- unlist(lapply(device[!cpu], gpu_numbers))
       return(new_device("cuda", ordinal = unique(ordinals), cpu = any(cpu)))
     }
@@ -74,6 +74,9 @@ check_device <- function(device) {
     )
   )
 }
+
+# Returns whether these are names of GPUs, such as "cuda:1".
+is_gpu_name <- function(names) grepl("^cuda(:[0-9]{1,4}|:all)?$", names)
 
 # Makes a device. ordinal: the numbers of its GPUs, starting at 0. cpu: whether the CPU works with them.
 new_device <- function(kind, ordinal = NULL, options = list(), cpu = FALSE) {
@@ -126,18 +129,7 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
         )
       )
     }
-    if (isTRUE(device$cpu) && !shares_with_cpu(test)) {
-      tell(
-        "cpu_idle",
-        paste(
-          "`device` includes \"cpu\", but the CPU takes no part in this search: a GPU runs Gaussian and discrete tests",
-          "faster alone.",
-          "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
-        ),
-        device = device_names(device)
-      )
-      device$cpu <- FALSE
-    }
+    device <- without_idle_cpu(device, test)
     device$automatic <- FALSE
     return(device)
   }
@@ -145,6 +137,30 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
     return(device)
   }
   if (pays && method != "original") automatic_gpu(several) else automatic_cpu(test)
+}
+
+# Returns `device`, as the user gave it or as check_device() returns it, without a CPU that would be idle next to GPUs.
+# Reports such a CPU.
+without_idle_cpu <- function(device, test) {
+  names <- if (inherits(device, "pcgpu_device")) device_names(device) else device
+  gpus <- if (is.character(names)) names[is_gpu_name(names)]
+  if (shares_with_cpu(test) || !length(gpus) || !identical(unique(names[!names %in% gpus]), "cpu")) {
+    return(device)
+  }
+  tell(
+    "cpu_idle",
+    paste(
+      "`device` includes \"cpu\", but the CPU takes no part in this search.",
+      "In Gaussian and discrete tests, one launch on a GPU does what takes the CPU seconds.",
+      "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
+    ),
+    device = names
+  )
+  if (is.character(device)) {
+    return(gpus)
+  }
+  device$cpu <- FALSE
+  device
 }
 
 # Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as

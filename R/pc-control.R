@@ -37,13 +37,14 @@
 #' the checkpoint once it is ten minutes old.
 #'
 #' How much of an unfinished level is saved depends on the search:
-#' - Native tests on the CPU save the finished columns at level 0, and the finished pairs or parts of their tests at
-#'   later levels.
+#' - Native tests save the finished columns at level 0. With more than 131,072 variables, level 0 is saved only at its
+#'   end.
+#' - At later levels, native tests on the CPU or on several machines save the finished pairs or parts of their tests. A
+#'   single GPU works on some rows of a level at a time, about 20 seconds of work, and saves after each batch. So do all
+#'   GPUs for nearest-neighbour tests and tests of mixed data.
+#' - Level 1 of a Gaussian test on GPUs is saved only at its end if they decide all of its pairs at once.
 #' - Method `"original"`, and tests that are R functions, save the finished visits.
-#' - A GPU that runs a whole Gaussian or discrete search saves after each level only. With a nearest-neighbour test it
-#'   works on some rows of a level at a time, about 20 seconds of work, and saves after each batch.
-#' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the
-#'   reverse), or a GPU that runs whole levels.
+#' - A level restarts if an R function is resumed with workers instead of without, or the reverse.
 #'
 #' A test that is an R function is identified by its code, by `suffStat`, and by the variables that it uses from its
 #' environment. Their values are compared, also those in environments, reference classes, R6 objects, other functions
@@ -93,9 +94,9 @@
 #' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker
 #' receives the data once, and after that only the changes of the graph. Each runs on its own machine's `device`.
 #' Workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take its GPUs in
-#' turn. With the Gaussian test, workers use their CPUs unless `device` names a GPU, which then decides all levels; a
-#' worker may have several, as in `"cuda:all"`. A search on the GPUs of one machine is faster without a cluster (`device
-#' = "cuda:all"`). `run_details(fit)$team` shows which worker did what.
+#' turn. With the Gaussian test, workers use their CPUs unless `device` names a GPU; a worker may have several, as in
+#' `"cuda:all"`. A search on the GPUs of one machine is faster without a cluster (`device = "cuda:all"`).
+#' `run_details(fit)$team` shows which worker did what.
 #'
 #' **Data.** Data of 8 MB or more are written once to a file, which the workers read. The file is in
 #' `options(pcgpu.cluster_folder = )`, a folder that workers must see under the same path. Without this option, it is in

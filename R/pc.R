@@ -217,8 +217,8 @@
 #'     the host holds the results. Additional tests of `conservative` and `maj.rule` are shared, too. If a GPU fails,
 #'     the others do its work, with a message of class `pcgpu_message_lost`. [run_details()] lists which GPU did what.
 #'   - `c("cpu", "cuda:all")` and the like: the CPU also does a part of nearest-neighbour tests and of tests of mixed
-#'     data. It would slow down other tests; a message of class `pcgpu_message_cpu_idle` says that it takes no part in
-#'     them.
+#'     data. It takes no part in Gaussian and discrete tests, because one launch on a GPU does what takes the CPU
+#'     seconds. A message of class `pcgpu_message_cpu_idle` says so.
 #'   - a [cuda_device()], which also sets how the search runs.
 #' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second?
 #'   The package cli draws it if it is installed. `NULL` means `getOption("pcgpu.progress")` or, if that is not set,

@@ -56,7 +56,7 @@
 #' one message each way for each of the `k` features. It receives the codes of its columns once, and those of each
 #' selected column. For a [pcgpu_file()] it receives the path and reads its columns itself. If a worker dies or hangs,
 #' the others take its columns; faster workers take some columns of a slow one. The call ends with an error of class
-#' `pcgpu_error_cluster` if no worker is left. A worker uses at most one GPU.
+#' `pcgpu_error_cluster` if no worker is left. A worker uses one GPU at most, and not its CPU as well.
 #'
 #' Each choice costs some milliseconds in addition to counting. Workers are faster if rows times columns is at least
 #' about 1e7, and rows times columns times `k` at least 3e8. Smaller selections run in this process unless `device`
@@ -87,7 +87,8 @@
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
 #'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
 #' @param device Where to run, as in [pc()]. `"auto"` uses a GPU if there is one and the data are large. Several
-#'   devices, such as `c("cuda:0", "cuda:1")` or `c("cpu", "cuda")`, divide the features among them by their speed.
+#'   devices, such as `c("cuda:0", "cuda:1")` or `c("cpu", "cuda")`, divide the features among them by their speed. A
+#'   worker of a `cluster` uses only the first GPU that `device` names, unless it selects for an `ensemble`.
 #' @param numCores Number of threads; all cores by default.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows. Otherwise features are selected from each of many samples of

@@ -95,6 +95,23 @@ test_that("a message reports that a CPU named along with GPUs is idle in tests t
   expect_silent(chosen(c("cpu", "cuda"), "knn"))
 })
 
+test_that("the driver of a cluster reports an idle CPU, and workers get a device without it", {
+  without <- pcgpu:::without_idle_cpu
+  gauss <- list(kind = "gauss")
+  for (device in list(c("cpu", "cuda:all"), c("cuda:0", "cpu", "cuda:1"), c("cpu", "cuda"))) {
+    m <- expect_message(left <- without(device, gauss), class = "pcgpu_message_cpu_idle")
+    expect_identical(m$device, device)
+    expect_identical(left, setdiff(device, "cpu"))
+    expect_silent(same <- without(device, list(kind = "knn")))
+    expect_identical(same, device)
+    expect_silent(without(left, gauss))
+  }
+  for (device in list("auto", "cpu", "cuda", cpu_device(), c("cpu", "tpu", "cuda"), 1, NULL)) {
+    expect_silent(same <- without(device, gauss))
+    expect_identical(same, device)
+  }
+})
+
 test_that("GPUs that are too old are not chosen", {
   gpus <- data.frame(compute_capability = c("7.0", "9.0", "10.0", "7.5"))
   expect_identical(pcgpu:::usable_gpus(gpus), c(1L, 2L, 3L) + 0L)

@@ -31,6 +31,8 @@ pub enum Purpose {
     Simulation = 6,
     /// The choice of questions to ask.
     Questions = 7,
+    /// The sample of pairs by which a GPU estimates the memory of a level.
+    Pairs = 8,
 }
 
 /// The key of a stream of random numbers.

@@ -44,7 +44,7 @@ enum Manner {
 }
 
 /// A mock machine, with a test that takes some integer arithmetic.
-struct Toy {
+struct Mock {
     manner: Manner,
     batch: usize,
     asked: Asked,
@@ -52,13 +52,13 @@ struct Toy {
     pool: Pool,
 }
 
-impl Toy {
+impl Mock {
     fn new(manner: Manner, batch: usize) -> Self {
-        Toy { manner, batch, asked: Asked::default(), answered: 0, pool: Pool::none() }
+        Mock { manner, batch, asked: Asked::default(), answered: 0, pool: Pool::none() }
     }
 
     fn telling(self, asked: &Asked) -> Self {
-        Toy { asked: asked.clone(), ..self }
+        Mock { asked: asked.clone(), ..self }
     }
 }
 
@@ -74,7 +74,7 @@ fn failure(text: &str) -> DeviceError {
     DeviceError { kind: DeviceKind::Failed, message: text.into(), hint: "get another".into() }
 }
 
-impl Asker for Toy {
+impl Asker for Mock {
     fn batch(&self) -> usize {
         self.batch
     }
@@ -115,7 +115,7 @@ impl Asker for Toy {
 }
 
 /// One machine that answers one batch after the other.
-impl Worker for Toy {
+impl Worker for Mock {
     fn pool(&self) -> &Pool {
         &self.pool
     }
@@ -138,10 +138,11 @@ impl Worker for Toy {
 }
 
 /// Returns a question team of mock machines named "0", "1", ...
-fn team(toys: impl IntoIterator<Item = Toy>) -> QuestionTeam<'static> {
-    toys.into_iter()
+fn team(mocks: impl IntoIterator<Item = Mock>) -> QuestionTeam<'static> {
+    mocks
+        .into_iter()
         .enumerate()
-        .fold(QuestionTeam::new(Pool::none()), |team, (number, toy)| team.with(number.to_string(), toy))
+        .fold(QuestionTeam::new(Pool::none()), |team, (number, mock)| team.with(number.to_string(), mock))
 }
 
 fn random(state: &mut u64) -> usize {
@@ -195,7 +196,7 @@ fn every_question_is_asked_once_whatever_the_sizes_and_speeds() {
         let members = 1 + random(state) % 4;
         let mut team = team((0..members).map(|_| {
             let (time, size) = (random(state) % 3 * 5, 1 + random(state) % 300);
-            Toy::new(Manner::Needs(time as u64), size).telling(&asked)
+            Mock::new(Manner::Needs(time as u64), size).telling(&asked)
         }));
         let wanted: Vec<f64> = batch.iter().map(|(x, y, s)| p_value(x, y, s)).collect();
         for times in 1..3 {
@@ -230,13 +231,13 @@ fn searches_and_orientations_are_those_of_one_machine() {
     for method in [Method::Stable, Method::StableFast, Method::Original] {
         for (fixed_gaps, fixed_edges) in [(None, None), (pair(1, 2), pair(1, 4))] {
             let options = Options { method, fixed_gaps, fixed_edges, ..Options::new(p, 0.8) };
-            let mut one = Toy::new(Manner::Needs(0), 37);
+            let mut one = Mock::new(Manner::Needs(0), 37);
             let wanted = search(&mut one, &options).unwrap();
             assert!(wanted.0.tests.len() > 2 && wanted.0.graph.edge_count() > 3, "{:?}", wanted.0.tests);
             let graph = oriented(&mut one, &wanted.0, options.alpha);
             for members in teams {
                 let info = format!("{method:?}, {members:?}");
-                let mut team = team(members.iter().map(|&(manner, batch)| Toy::new(manner, batch)));
+                let mut team = team(members.iter().map(|&(manner, batch)| Mock::new(manner, batch)));
                 compare(&search(&mut team, &options).unwrap(), &wanted, &info);
                 assert_eq!(oriented(&mut team, &wanted.0, options.alpha), graph, "{info}");
                 let report = team.team();
@@ -257,7 +258,7 @@ fn searches_and_orientations_are_those_of_one_machine() {
 #[test]
 fn a_team_without_a_machine_that_works_is_an_error_and_says_so_again() {
     let batch = questions(&mut 5, 300);
-    let mut failing = team([Toy::new(Manner::Fails(100), 64), Toy::new(Manner::Fails(50), 64)]);
+    let mut failing = team([Mock::new(Manner::Fails(100), 64), Mock::new(Manner::Fails(50), 64)]);
     let Err(Error::Device(error)) = failing.p_values(&batch, &mut Unobserved) else { panic!("an answer") };
     let report = failing.team();
     assert_eq!(report.lost.len(), 2);
@@ -271,7 +272,7 @@ fn a_team_without_a_machine_that_works_is_an_error_and_says_so_again() {
 #[test]
 fn a_panic_of_a_machine_is_the_callers_and_the_team_is_left_whole() {
     let batch = questions(&mut 5, 300);
-    let mut team = team([Toy::new(Manner::Needs(2000), 64), Toy::new(Manner::Panics, 64)]);
+    let mut team = team([Mock::new(Manner::Needs(2000), 64), Mock::new(Manner::Panics, 64)]);
     let panic = catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).unwrap_err();
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"at work"));
     assert!(catch_unwind(AssertUnwindSafe(|| team.p_values(&batch, &mut Unobserved))).is_err());
@@ -282,7 +283,7 @@ fn a_panic_of_a_machine_is_the_callers_and_the_team_is_left_whole() {
             panic!("at looking")
         }
     }
-    let mut slow = self::team([Toy::new(Manner::Hangs, 4), Toy::new(Manner::Hangs, 4)]);
+    let mut slow = self::team([Mock::new(Manner::Hangs, 4), Mock::new(Manner::Hangs, 4)]);
     assert!(catch_unwind(AssertUnwindSafe(|| slow.p_values(&batch, &mut Dropping))).is_err());
 }
 
@@ -314,9 +315,9 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
         let now = Instant::now();
         let mut observer = Impatient { began: now, looked: now, longest: Duration::ZERO, asked: None };
         let mut team = team([
-            Toy::new(Manner::Needs(3000), 500),
-            Toy::new(Manner::Hangs, 10),
-            Toy::new(Manner::Needs(10_000), 10),
+            Mock::new(Manner::Needs(3000), 500),
+            Mock::new(Manner::Hangs, 10),
+            Mock::new(Manner::Needs(10_000), 10),
         ]);
         if search_all {
             let options = Options::new(60, 0.5);
@@ -335,16 +336,16 @@ fn who_follows_is_asked_often_and_stops_all_machines_at_once() {
 #[test]
 fn what_has_no_answer_is_the_first_question_that_one_machine_names() {
     let batch = questions(&mut 9, 500);
-    let undefined = || team([Toy::new(Manner::Undefined(170), 20), Toy::new(Manner::Undefined(170), 64)]);
+    let undefined = || team([Mock::new(Manner::Undefined(170), 20), Mock::new(Manner::Undefined(170), 64)]);
     match undefined().p_values(&batch, &mut Unobserved) {
         Err(Error::Numeric { x, y, .. }) => assert_eq!((x, y), (170, 171)),
         other => panic!("{other:?}"),
     }
     let options = Options::new(9, 0.8);
     for of in 0..8 {
-        let wanted = search(&mut Toy::new(Manner::Undefined(of), 64), &options).map(drop);
-        let toys = [20, 64, 300].map(|batch| Toy::new(Manner::Undefined(of), batch));
-        assert_eq!(search(&mut team(toys), &options).map(drop), wanted);
+        let wanted = search(&mut Mock::new(Manner::Undefined(of), 64), &options).map(drop);
+        let mocks = [20, 64, 300].map(|batch| Mock::new(Manner::Undefined(of), batch));
+        assert_eq!(search(&mut team(mocks), &options).map(drop), wanted);
     }
 }
 
@@ -352,8 +353,8 @@ fn what_has_no_answer_is_the_first_question_that_one_machine_names() {
 fn unequal_machines_end_together() {
     let asked = [Asked::default(), Asked::default()];
     let mut team = team([
-        Toy::new(Manner::Needs(4000), 64).telling(&asked[0]),
-        Toy::new(Manner::Needs(1000), 640).telling(&asked[1]),
+        Mock::new(Manner::Needs(4000), 64).telling(&asked[0]),
+        Mock::new(Manner::Needs(1000), 640).telling(&asked[1]),
     ]);
     let batch = questions(&mut 1, 600);
     let began = Instant::now();

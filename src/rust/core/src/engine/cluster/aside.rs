@@ -37,14 +37,14 @@ const WORD: usize = 32;
 const WORD_FILE: &str = "word";
 
 /// The folder where ranks of this machine put large answers.
-pub(super) struct Shelf {
-    folder: PathBuf,
+pub(super) struct AnswerFolder {
+    path: PathBuf,
     word: [u8; WORD],
     /// Least number of bytes of an answer in a file. Smaller answers go through the connection.
     least: u64,
 }
 
-impl Shelf {
+impl AnswerFolder {
     /// Makes a new folder. Returns `None` if this machine has no shared memory.
     pub fn open(least: u64) -> Option<Self> {
         static FOLDERS: AtomicU64 = AtomicU64::new(0);
@@ -56,20 +56,20 @@ impl Shelf {
         let (number, space) = (FOLDERS.fetch_add(1, Ordering::Relaxed), space_of_processes()?);
         clear(&space);
         let own = u64::from_le_bytes(word[..8].try_into().ok()?);
-        let folder = Path::new(MEMORY).join(format!("{NAME}{space}-{}-{number}-{own:x}", std::process::id()));
+        let path = Path::new(MEMORY).join(format!("{NAME}{space}-{}-{number}-{own:x}", std::process::id()));
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).ok()?;
-        let shelf = Shelf { folder, word, least };
-        std::fs::write(shelf.folder.join(WORD_FILE), word).ok()?;
-        Some(shelf)
+        builder.create(&path).ok()?;
+        let folder = AnswerFolder { path, word, least };
+        std::fs::write(folder.path.join(WORD_FILE), word).ok()?;
+        Some(folder)
     }
 
     /// Returns the bytes that describe the folder to a rank: its path, the token and the smallest size of an answer.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Writer::default();
-        bytes.text(self.folder.to_str()?);
+        bytes.text(self.path.to_str()?);
         bytes.0.extend_from_slice(&self.word);
         bytes.number(self.least);
         Some(bytes.0)
@@ -77,7 +77,7 @@ impl Shelf {
 
     /// Takes the file that a rank has put there under this number. Returns `None` if there is no such file, or it has another length.
     pub fn take(&self, number: u64, length: u64) -> Option<Mmap> {
-        let path = self.folder.join(number.to_string());
+        let path = self.path.join(number.to_string());
         let file = File::open(&path).ok()?;
         // Nobody else wants the file, whatever happens next.
         std::fs::remove_file(&path).ok()?;
@@ -90,21 +90,21 @@ impl Shelf {
 impl Cluster<'_> {
     /// Puts answers of at least `bytes` bytes into shared memory, instead of those for which that pays. For tests.
     pub fn aside_from(&mut self, bytes: u64) {
-        (self.shelf, self.aside_from) = (None, bytes);
-        self.ranks.iter_mut().for_each(|rank| rank.knows_shelf = false);
+        (self.folder, self.aside_from) = (None, bytes);
+        self.ranks.iter_mut().for_each(|rank| rank.knows_folder = false);
     }
 
-    /// Sends a rank, once, the place for large answers.
-    pub(super) fn tell_shelf(&mut self, rank: usize) -> Result<()> {
-        if self.ranks[rank].knows_shelf {
+    /// Sends a rank, once, the folder for large answers.
+    pub(super) fn tell_folder(&mut self, rank: usize) -> Result<()> {
+        if self.ranks[rank].knows_folder {
             return Ok(());
         }
-        self.ranks[rank].knows_shelf = true;
-        if self.shelf.is_none() {
-            self.shelf = Shelf::open(self.aside_from);
+        self.ranks[rank].knows_folder = true;
+        if self.folder.is_none() {
+            self.folder = AnswerFolder::open(self.aside_from);
         }
-        let Some(told) = self.shelf.as_ref().and_then(Shelf::to_bytes) else { return Ok(()) };
-        let request = Request::shelf(&told);
+        let Some(told) = self.folder.as_ref().and_then(AnswerFolder::to_bytes) else { return Ok(()) };
+        let request = Request::folder(&told);
         self.send(rank, &envelope::seal(request.kind(), 0, request.body()))
     }
 }
@@ -128,12 +128,12 @@ fn clear(space: &str) {
     }
 }
 
-impl Drop for Shelf {
+impl Drop for AnswerFolder {
     fn drop(&mut self) {
         // The folder is renamed first: then no rank adds a file during the removal, and nothing stays behind.
-        let gone = self.folder.with_extension("gone");
-        let folder = if std::fs::rename(&self.folder, &gone).is_ok() { &gone } else { &self.folder };
-        let _ = std::fs::remove_dir_all(folder);
+        let gone = self.path.with_extension("gone");
+        let path = if std::fs::rename(&self.path, &gone).is_ok() { &gone } else { &self.path };
+        let _ = std::fs::remove_dir_all(path);
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads what [`Shelf::to_bytes`] wrote. Returns `None` if the folder is on another machine.
+    /// Reads what [`AnswerFolder::to_bytes`] wrote. Returns `None` if the folder is on another machine.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let folder = PathBuf::from(bytes.text()?);
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn what_is_put_aside_is_taken_once() {
-        let Some(shelf) = Shelf::open(100) else { return };
-        let told = shelf.to_bytes().unwrap();
+        let Some(folder) = AnswerFolder::open(100) else { return };
+        let told = folder.to_bytes().unwrap();
         let place = Place::of_bytes(&told).unwrap();
         (0..told.len()).for_each(|cut| assert!(Place::of_bytes(&told[..cut]).is_none()));
         // The token does not match, as for a rank that sees another folder of this name.
@@ -257,22 +257,22 @@ mod tests {
         room.write(0, &[3; 50], &Pool::none()).unwrap();
         assert!(matches!(room, Room::File { length: 300, .. }));
         drop(room);
-        assert!(shelf.take(6, 300).is_none());
-        let found = shelf.take(5, 300).unwrap();
+        assert!(folder.take(6, 300).is_none());
+        let found = folder.take(5, 300).unwrap();
         assert!(found[..50].iter().all(|&b| b == 3) && found[50..100].iter().all(|&b| b == 0));
         assert!(found[100..].iter().all(|&b| b == 7));
-        assert!(shelf.take(5, 300).is_none());
+        assert!(folder.take(5, 300).is_none());
         // Small answers, and answers of ranks elsewhere, stay in memory.
         for (place, length) in [(Some(&place), 99), (None, 300), (Some(&place), 0)] {
             assert!(matches!(Room::new(place, 6, length).unwrap(), Room::Memory(own) if own.len() == length));
         }
         // The file has another length than the message says.
         drop(Room::new(Some(&place), 7, 300).unwrap());
-        assert!(shelf.take(7, 299).is_none());
-        let folder = shelf.folder.clone();
-        assert!(folder.exists());
-        drop(shelf);
-        assert!(!folder.exists());
+        assert!(folder.take(7, 299).is_none());
+        let path = folder.path.clone();
+        assert!(path.exists());
+        drop(folder);
+        assert!(!path.exists());
         // A rank that comes too late answers from memory.
         assert!(matches!(Room::new(Some(&place), 8, 300).unwrap(), Room::Memory(_)));
     }
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_there_comes_back_to_memory() {
-        let Some(shelf) = Shelf::open(0) else { return };
-        let place = Place::of_bytes(&shelf.to_bytes().unwrap()).unwrap();
+        let Some(folder) = AnswerFolder::open(0) else { return };
+        let place = Place::of_bytes(&folder.to_bytes().unwrap()).unwrap();
         let Room::File { file, path, length } = Room::new(Some(&place), 1, 20).unwrap() else { panic!("no file") };
         write_at(&file, &[5; 10], 0).unwrap();
         // The file can no longer be written.

@@ -15,7 +15,7 @@ const QUESTIONS: u8 = 4;
 const BEGIN: u8 = 5;
 const TURN: u8 = 6;
 const PAIRS: u8 = 7;
-const SHELF: u8 = 8;
+const FOLDER: u8 = 8;
 const HELLO: u8 = 16;
 const DONE: u8 = 17;
 const FAILED: u8 = 18;
@@ -42,7 +42,7 @@ pub(super) enum Asked<'a> {
     /// Pairs of level 1 on the graph of this number.
     Pairs { number: u64, bytes: &'a [u8] },
     /// The folder for large answers, for a rank that sees it. It has no reply.
-    Shelf(&'a [u8]),
+    Folder(&'a [u8]),
     /// Questions about `p` variables.
     Questions { p: usize, bytes: &'a [u8] },
     /// The start of a feature selection with this number. It has no reply.
@@ -71,8 +71,8 @@ impl Request<'_> {
         Request::new(SHARDS, &[number], bytes)
     }
 
-    pub fn shelf(bytes: &[u8]) -> Request<'static> {
-        Request::new(SHELF, &[0], bytes)
+    pub fn folder(bytes: &[u8]) -> Request<'static> {
+        Request::new(FOLDER, &[0], bytes)
     }
 
     pub fn pairs(number: u64, bytes: &[u8]) -> Request<'static> {
@@ -112,7 +112,7 @@ impl<'a> Asked<'a> {
                 COLUMNS => Asked::Columns { number: first, is_exact: reader.small()? == 1, bytes: reader.0 },
                 SHARDS => Asked::Shards { number: first, bytes: reader.0 },
                 PAIRS => Asked::Pairs { number: first, bytes: reader.0 },
-                SHELF => Asked::Shelf(reader.0),
+                FOLDER => Asked::Folder(reader.0),
                 QUESTIONS => Asked::Questions { p: usize::try_from(first).ok()?, bytes: reader.0 },
                 BEGIN => Asked::Begin { number: first, bytes: reader.0 },
                 TURN => Asked::Turn { number: first, bytes: reader.0 },

@@ -8,7 +8,7 @@
 //! which go through files ([`aside`]).
 
 mod aside;
-mod errands;
+mod jobs;
 pub mod message;
 pub mod rank;
 pub mod selection;
@@ -31,8 +31,8 @@ use crate::search::wire::graph::Frozen;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Lost, Moved, TeamReport};
 use crate::{Error, Result};
-use aside::Shelf;
-use errands::{Asking, Deciding, Errand, Pairing, Settling};
+use aside::AnswerFolder;
+use jobs::{Asking, Deciding, Job, Pairing, Settling};
 use message::{Hello, Reply, Request};
 
 /// Time between two checks for news.
@@ -89,8 +89,8 @@ struct Rank {
     hello: Hello,
     /// The number of the graph that the rank has.
     graph: Option<u64>,
-    /// Whether the rank knows where to put large answers.
-    knows_shelf: bool,
+    /// Whether the rank has been sent the folder for large answers.
+    knows_folder: bool,
     /// The number and message of a task that is too large to send before the rank has answered.
     ready: Option<(u64, Vec<u8>)>,
     moved: Moved,
@@ -116,8 +116,8 @@ pub struct Cluster<'a> {
     own: Option<Box<dyn Worker + 'a>>,
     report: TeamReport,
     why_lost: String,
-    /// The place where ranks on this machine put answers of at least `aside_from` bytes. `None` until the first request.
-    shelf: Option<Shelf>,
+    /// The folder where ranks on this machine put answers of at least `aside_from` bytes. `None` until the first request.
+    folder: Option<AnswerFolder>,
     aside_from: u64,
 }
 
@@ -129,15 +129,15 @@ impl<'a> Cluster<'a> {
     pub fn new(link: Box<dyn Link + 'a>, ranks: Vec<(String, Vec<u8>)>, pool: Pool) -> Result<Self> {
         let rank = |(name, hello): &(String, Vec<u8>)| {
             let hello = Hello::of_message(hello).map_err(|refusal| refused(name, &refusal))?;
-            Ok(Rank { hello, graph: None, knows_shelf: false, ready: None, moved: Moved::default() })
+            Ok(Rank { hello, graph: None, knows_folder: false, ready: None, moved: Moved::default() })
         };
         let of_ranks = ranks.iter().map(rank).collect::<Result<Vec<Rank>>>()?;
         let seats = ranks.into_iter().map(|(name, _)| Seat::new(name, Pace::of_rank())).collect();
         let queue = Queue::new(seats, TASKS.fetch_add(1 << 32, Ordering::Relaxed));
         let (sent, own, report, why_lost) =
             (None, None, TeamReport::default(), "the cluster was given no worker".into());
-        let (shelf, aside_from) = (None, aside::LARGE);
-        let cluster = Cluster { link, ranks: of_ranks, queue, pool, sent, own, report, why_lost, shelf, aside_from };
+        let (folder, aside_from) = (None, aside::LARGE);
+        let cluster = Cluster { link, ranks: of_ranks, queue, pool, sent, own, report, why_lost, folder, aside_from };
         cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(HINT))?;
         Ok(cluster)
     }
@@ -188,7 +188,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Sends a rank pieces until it holds as many as it should. Returns whether anything was sent.
-    fn give(&mut self, rank: usize, errand: &dyn Errand) -> Result<bool> {
+    fn give(&mut self, rank: usize, job: &dyn Job) -> Result<bool> {
         let mut has_sent = false;
         loop {
             // The number of tasks that the rank has yet to answer.
@@ -203,16 +203,16 @@ impl<'a> Cluster<'a> {
                 continue;
             }
             let number = self.sent.as_ref().map_or(0, |sent| sent.number);
-            let lacks_graph = errand.needs_graph() && self.ranks[rank].graph != Some(number);
+            let lacks_graph = job.needs_graph() && self.ranks[rank].graph != Some(number);
             if open >= IN_HAND || open > 0 && lacks_graph {
                 return Ok(has_sent);
             }
             let Some(piece) = self.queue.turn(rank) else { return Ok(has_sent) };
             if lacks_graph {
-                self.tell_shelf(rank)?;
+                self.tell_folder(rank)?;
                 self.send_graph(rank)?;
             }
-            let request = errand.request(number, piece.units);
+            let request = job.request(number, piece.units);
             let message = envelope::seal(request.kind(), piece.task, request.body());
             if open > 0 && message.len() > SMALL {
                 self.ranks[rank].ready = Some((piece.task, message));
@@ -255,14 +255,14 @@ impl<'a> Cluster<'a> {
         self.send(rank, &message)
     }
 
-    /// Runs an errand on the ranks. Times and progress count for `level`.
-    fn run(&mut self, errand: &mut dyn Errand, level: Option<usize>, observer: &mut dyn Observer) -> Result<()> {
+    /// Runs a job on the ranks. Times and progress count for `level`.
+    fn run(&mut self, job: &mut dyn Job, level: Option<usize>, observer: &mut dyn Observer) -> Result<()> {
         let began = Instant::now();
-        let units = Costs::new(errand.costs(), level);
+        let units = Costs::new(job.costs(), level);
         let total = units.cost(&(0..units.len()));
-        let job = self.queue.give(units.into());
-        let outcome = self.follow(errand, job, (level, total), observer);
-        self.queue.close(job);
+        let number = self.queue.give(units.into());
+        let outcome = self.follow(job, number, (level, total), observer);
+        self.queue.close(number);
         for rank in 0..self.ranks.len() {
             // A task that was never sent gets no answer.
             if let Some((task, _)) = self.ranks[rank].ready.take() {
@@ -286,24 +286,24 @@ impl<'a> Cluster<'a> {
 
     fn follow(
         &mut self,
-        errand: &mut dyn Errand,
-        job: u64,
+        job: &mut dyn Job,
+        number: u64,
         (level, total): (Option<usize>, f64),
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        while !self.queue.is_done(job) {
+        while !self.queue.is_done(number) {
             if self.live().next().is_none() {
                 return Err(self.nobody(HINT));
             }
             let mut sent = false;
             // A rank whose piece was answered by another gets nothing until it has answered.
             for rank in self.live().filter(|&rank| !self.queue.is_behind(rank)).collect::<Vec<usize>>() {
-                sent |= self.give(rank, errand)?;
+                sent |= self.give(rank, job)?;
             }
             for news in self.link.receive(if sent { Duration::ZERO } else { WATCH })? {
                 match news {
                     News::Lost(rank, why) => self.lose(rank, why),
-                    News::Message(rank, message) => self.take(rank, &message, errand)?,
+                    News::Message(rank, message) => self.take(rank, &message, job)?,
                 }
             }
             match level {
@@ -336,18 +336,18 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    fn take(&mut self, rank: usize, message: &[u8], errand: &mut dyn Errand) -> Result<()> {
+    fn take(&mut self, rank: usize, message: &[u8], job: &mut dyn Job) -> Result<()> {
         let Some((task, reply)) = self.open_reply(rank, message) else { return Ok(()) };
         match reply {
-            Reply::Done { seconds, body } => self.enter(rank, (task, seconds), Some(body), errand)?,
+            Reply::Done { seconds, body } => self.enter(rank, (task, seconds), Some(body), job)?,
             Reply::Aside { seconds, length } => {
-                let map = self.shelf.as_ref().and_then(|shelf| shelf.take(task, length));
+                let map = self.folder.as_ref().and_then(|folder| folder.take(task, length));
                 if map.is_none() {
                     // Something removed the file. Without the folder, ranks answer through the connection.
-                    self.shelf = None;
+                    self.folder = None;
                 }
                 self.ranks[rank].moved.from += map.as_ref().map_or(0, |map| map.len() as u64);
-                self.enter(rank, (task, seconds), map.as_deref(), errand)?;
+                self.enter(rank, (task, seconds), map.as_deref(), job)?;
             }
             // The user's own test failed, or the user's data are at fault.
             Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => return Err(error),
@@ -362,14 +362,14 @@ impl<'a> Cluster<'a> {
         rank: usize,
         (task, seconds): (u64, f64),
         body: Option<&[u8]>,
-        errand: &mut dyn Errand,
+        job: &mut dyn Job,
     ) -> Result<()> {
         let Some(piece) = self.queue.answered(rank, task, seconds) else { return Ok(()) };
         let Some(body) = body else {
             self.queue.again(piece);
             return Ok(());
         };
-        if errand.take(piece.units.clone(), body)?.is_none() {
+        if job.take(piece.units.clone(), body)?.is_none() {
             self.queue.again(piece);
             self.lose(rank, STRANGE.into());
         }

@@ -94,7 +94,7 @@ impl Rank {
         observer: &mut dyn Observer,
     ) -> Result<Option<Found>> {
         match asked {
-            Asked::Shelf(bytes) => {
+            Asked::Folder(bytes) => {
                 self.place = Place::of_bytes(bytes);
                 Ok(None)
             }

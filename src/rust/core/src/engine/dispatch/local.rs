@@ -416,23 +416,23 @@ mod tests {
     use crate::observer::Unobserved;
 
     /// A mock machine that fails at the piece with this number.
-    struct Toy {
+    struct Mock {
         fails_at: Option<usize>,
         begun: usize,
     }
 
-    fn members(fails_at: &[Option<usize>]) -> Members<Toy> {
-        let mut members = Members::new(|toy: &Toy| Moved { to: toy.begun as u64, from: 0 });
+    fn members(fails_at: &[Option<usize>]) -> Members<Mock> {
+        let mut members = Members::new(|mock: &Mock| Moved { to: mock.begun as u64, from: 0 });
         for (number, &fails_at) in fails_at.iter().enumerate() {
-            members.add(number.to_string(), Toy { fails_at, begun: 0 }, 0.0);
+            members.add(number.to_string(), Mock { fails_at, begun: 0 }, 0.0);
         }
         members
     }
 
-    fn work(toy: &mut Toy, units: &Costs, piece: &Range<usize>, watch: Watch) -> Result<f64> {
-        toy.begun += 1;
-        if toy.fails_at == Some(toy.begun) {
-            let message = format!("failed at {}", toy.begun);
+    fn work(mock: &mut Mock, units: &Costs, piece: &Range<usize>, watch: Watch) -> Result<f64> {
+        mock.begun += 1;
+        if mock.fails_at == Some(mock.begun) {
+            let message = format!("failed at {}", mock.begun);
             return Err(Error::Device(DeviceError { kind: DeviceKind::Failed, message, hint: "none".into() }));
         }
         watch(0.5)?;

@@ -53,6 +53,9 @@ const LISTED_BLOCKS: u64 = 8;
 
 type Look<'l> = dyn FnMut() -> Result<()> + 'l;
 
+/// Lists the tiles of a panel that are computed, as [`Panel::tiles`].
+type MarkTiles<'m> = dyn FnMut(&mut Held, &Panel, &mut dyn Observer) -> Result<DevicePtr<u32>> + 'm;
+
 /// The source of the correlations of p variables.
 #[derive(Clone, Copy)]
 pub(super) enum Cells<'c> {
@@ -182,7 +185,7 @@ impl Rows {
         (cells, p): (Cells, usize),
         panels: &[Panel],
         observer: &mut dyn Observer,
-        mark: &mut dyn FnMut(&mut Held, &Panel, &mut dyn Observer) -> Result<DevicePtr<u32>>,
+        mark: &mut MarkTiles,
         made: &mut dyn FnMut(&mut Held, usize, &mut dyn Observer) -> Result<()>,
     ) -> Result<()> {
         let Cells::Matrix(cells) = cells else {

@@ -36,6 +36,7 @@ use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::Adjacency;
 use crate::moments::{of_two, Centred};
 use crate::observer::Observer;
+use crate::random::{below, philox, Key, Purpose};
 use crate::search::levels::Levels;
 use crate::search::{Largest, Method, Options};
 use crate::{Error, Result};
@@ -108,13 +109,9 @@ fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
         return Ok(false);
     }
     let alpha = search.engine.alpha;
-    let mut random = 1u64;
-    let mut draw = || {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (random >> 33) as usize % p
-    };
-    let dependent = (0..LOOKED_AT).filter(|_| {
-        let (x, y) = (draw(), draw());
+    let dependent = (0..LOOKED_AT).filter(|&number| {
+        let words = philox([number as u32, 0, 0, Purpose::Pairs as u32], Key::of_seed(1));
+        let [x, y, ..] = words.map(|word| below(word, p as u32) as usize);
         x != y && p_value(gauss, x, y) < alpha
     });
     Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)

@@ -15,7 +15,7 @@ use crate::search::worker::{Column, Marginals};
 use crate::Result;
 
 /// A job that ranks do piece by piece.
-pub(super) trait Errand {
+pub(super) trait Job {
     /// Returns the cost of each unit.
     fn costs(&self) -> Vec<f64>;
 
@@ -76,7 +76,7 @@ impl<'a, 'c> Settling<'a, 'c> {
     }
 }
 
-impl Errand for Settling<'_, '_> {
+impl Job for Settling<'_, '_> {
     fn costs(&self) -> Vec<f64> {
         self.units.iter().map(|&(_, cost)| cost).collect()
     }
@@ -121,7 +121,7 @@ impl<'a, 'b> Deciding<'a, 'b> {
     }
 }
 
-impl Errand for Deciding<'_, '_> {
+impl Job for Deciding<'_, '_> {
     fn costs(&self) -> Vec<f64> {
         self.work.shards.iter().map(|shard| shard.cost).collect()
     }
@@ -191,7 +191,7 @@ impl<'a, 't> Pairing<'a, 't> {
     }
 }
 
-impl Errand for Pairing<'_, '_> {
+impl Job for Pairing<'_, '_> {
     fn costs(&self) -> Vec<f64> {
         self.units.iter().map(|&(_, cost)| cost).collect()
     }
@@ -227,7 +227,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl Errand for Asking<'_> {
+impl Job for Asking<'_> {
     fn costs(&self) -> Vec<f64> {
         vec![1.0; self.batch.len()]
     }
