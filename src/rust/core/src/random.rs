@@ -31,6 +31,8 @@ pub enum Purpose {
     Simulation = 6,
     /// The choice of questions to ask.
     Questions = 7,
+    /// Random features of variables.
+    Features = 8,
 }
 
 /// The key of a stream of random numbers.
