@@ -13,7 +13,7 @@ ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, lat
 # Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other
 # function.
 test_name <- function(indepTest) {
-  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(mixed_tests))
+  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(kernel_tests), names(mixed_tests))
   is_it <- vapply(
     known,
     function(name) {
@@ -48,6 +48,10 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, 
   if (!is.null(knn)) {
     return(check_suff_knn(suffStat, labels, knn, alpha))
   }
+  kernel <- kernel_test(indepTest)
+  if (!is.null(kernel)) {
+    return(check_suff_kernel(suffStat, labels, kernel))
+  }
   mixed <- mixed_test(indepTest)
   if (!is.null(mixed)) {
     return(check_suff_mixed(suffStat, labels, mixed))
@@ -81,6 +85,15 @@ knn_test <- function(indepTest) {
     knn_tests$cmi
   } else if (identical(indepTest, mixedCItest)) {
     knn_tests$mixed
+  }
+}
+
+# Returns the definition of a kernel test (see suff-kernel.R), or NULL for any other function.
+kernel_test <- function(indepTest) {
+  for (name in names(kernel_tests)) {
+    if (identical(indepTest, get(name))) {
+      return(kernel_tests[[name]])
+    }
   }
 }
 

@@ -118,6 +118,14 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
         is = sprintf("%s, but a test that is an R function runs on the CPU only", dQuote(device_name(device), FALSE))
       )
     }
+    if (test$kind == "features") {
+      abort_argument(
+        "device",
+        device_name(device),
+        "give device = \"cpu\" or \"auto\".",
+        is = sprintf("%s, but the kernel tests run on the CPU only", dQuote(device_name(device), FALSE))
+      )
+    }
     if (only_pools(test)) {
       abort_argument(
         "device",

@@ -175,7 +175,7 @@ fci_printers <- function(verbose, options, kind, algorithm) {
 
 # The largest possible number of tests above which a message precedes the phase, by kind of test: some tenths of a
 # second on two threads.
-told_phase_tests <- c(gauss = 1e7, discrete = 3e4, mixed = 1e4, knn = 100, "function" = 1000)
+told_phase_tests <- c(gauss = 1e7, discrete = 3e4, mixed = 1e4, features = 1e4, knn = 100, "function" = 1000)
 
 # Returns a function that is called when the possible-d-sep phase begins.
 phase_teller <- function(kind) {

@@ -59,6 +59,7 @@ search_request <- function(given, options, control, call, later = FALSE) {
     threads,
     later = later && is.null(control$cluster)
   )
+  refuse_sets(test, options$m_max)
   test <- with_code(test, options$limits, given$indepTest, given$suffStat)
   list(
     labels = given$labels,

@@ -47,6 +47,13 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     }
     return(native_source(indepTest, suff, nrow(suff$data)))
   }
+  if (!is.null(kernel_test(indepTest))) {
+    suff <- if (is_data) about("data", suff_kernel(data)) else data
+    if (!is_kept_list(suff, "data")) {
+      refuse_without_data(data, "suff_kernel(data)")
+    }
+    return(native_source(indepTest, suff, nrow(suff$data)))
+  }
   mixed <- mixed_test(indepTest)
   if (!is.null(mixed)) {
     sets <- about("data", about_suff(mixed_sets(data, mixed)))$sets

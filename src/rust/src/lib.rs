@@ -9,7 +9,7 @@
 //!   [`machine`]: the machine that a call runs on. [`call`]: the machine with R's callbacks.
 //! * [`data_file`]: data in files that processes share. [`table`]: data files or R's own data. [`correlation`], [`running`]: correlations
 //!   of data, all at once or block by block.
-//! * [`test`]: the test of a search. [`discrete`], [`knn`], [`mixed`]: tests with their data.
+//! * [`test`]: the test of a search. [`discrete`], [`features`], [`knn`], [`mixed`]: tests with their data.
 //! * [`search`]: a search. [`limits`]: its time limit and its checkpoint. [`checked`]: a search on a matrix that is still being checked.
 //!   [`report`]: what it reports. [`orientation`]: the orientation of a skeleton. [`compact`]: results as flat arrays. [`lazy`]: p x p slots
 //!   that hold these. [`pag`]: graphs with hidden variables.
@@ -28,6 +28,7 @@ mod data_file;
 mod discrete;
 mod effects;
 mod failure;
+mod features;
 #[cfg(feature = "cuda")]
 mod gpu;
 mod input;
@@ -70,6 +71,7 @@ extendr_module! {
     use orientation;
     use test;
     use discrete;
+    use features;
     use knn;
     use mixed;
     use correlation;

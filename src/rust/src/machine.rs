@@ -7,12 +7,15 @@ use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::features::RandomFeatures;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{
+    together, CpuEngine, DiscreteKernel, FeaturesKernel, GaussKernel, KnnKernel, MixedKernel,
+};
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
@@ -180,6 +183,11 @@ impl Machine {
             #[cfg(feature = "cuda")]
             Device::Gpu(gpu) => gpu.knn(knn, self.pool.clone()),
         }
+    }
+
+    /// Returns the worker for a test by random features. It runs on the CPU's threads, whatever the device.
+    pub fn features<'a>(&self, test: &'a RandomFeatures) -> Outcome<Box<dyn Worker + 'a>> {
+        Ok(Box::new(CpuEngine::new(FeaturesKernel::new(test), self.pool.clone())))
     }
 
     /// Returns the worker for a test of numbers and levels.

@@ -56,13 +56,7 @@ impl MixedTest {
             constant_is_missing: test.flag("constant_is_missing")?,
         };
         let sets = test.count("sets", 1)?;
-        let frame = match test.optional("matrix") {
-            Some(x) => of_matrix(x, n, p)?,
-            None => of_columns(&test.list("columns")?, n, sets)?,
-        };
-        if frame.p() != p {
-            return Err(internal(&format!("data of {} columns for {p} variables", frame.p())));
-        }
+        let frame = frame_of(test, [n, p], sets)?;
         let data = RefCell::new(Some(Mixed::new(frame, holes, rules)?));
         Ok(MixedTest { p, of: Of::Frame { data, made: OnceCell::new() } })
     }
@@ -105,6 +99,18 @@ impl MixedTest {
             Some(test) => Ok(p(&test)),
             None => Ok(p(&*self.test(&Pool::none(), &mut |_| Ok(()))?)),
         }
+    }
+}
+
+/// Reads n rows of p variables in so many data sets, from `matrix` or `columns` as [`MixedTest::from_list`] has them.
+pub fn frame_of(test: &List, [n, p]: [usize; 2], sets: usize) -> Outcome<Frame> {
+    let frame = match test.optional("matrix") {
+        Some(x) => of_matrix(x, n, p)?,
+        None => of_columns(&test.list("columns")?, n, sets)?,
+    };
+    match frame.p() == p {
+        true => Ok(frame),
+        false => Err(internal(&format!("data of {} columns for {p} variables", frame.p()))),
     }
 }
 

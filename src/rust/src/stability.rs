@@ -97,6 +97,7 @@ impl Machine for Gpu<'_> {
             }
             Drawn::Knn(knn) => machine.knn(knn),
             Drawn::Mixed(test) => machine.mixed(test.clone()),
+            Drawn::Features(test) => machine.features(test),
         };
         made.map_err(Failure::into_core)
     }
@@ -173,6 +174,7 @@ fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engi
                     let (data, statistic, rule) = test.parts();
                     of_source(Source::Discrete(data, statistic, rule), asked, &call)?
                 }
+                Test::Features(test) => of_source(Source::Features(&test), asked, &call)?,
                 Test::Mixed(test) => {
                     with_cpu = true;
                     match test.on_data() {

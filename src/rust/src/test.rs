@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
+use pcgpu_core::ci::features::RandomFeatures;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::{Bound, GaussOfData};
 use pcgpu_core::file::{Content, DataFile};
@@ -56,6 +57,8 @@ pub enum Test {
     Discrete(Box<DiscreteTest>),
     /// The nearest-neighbour test.
     Knn(Box<KnnTest>),
+    /// A test by random features.
+    Features(Box<RandomFeatures>),
     /// A test of numbers and levels, or of data with holes.
     Mixed(Box<MixedTest>),
     /// An R function.
@@ -127,6 +130,7 @@ impl Test {
                 })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
+            "features" => Ok(Test::Features(Box::new(crate::features::from_list(test)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
             "mixed" => Ok(Test::Mixed(Box::new(MixedTest::from_list(test)?))),
             "function" => match test.function("fun")? {
@@ -272,6 +276,10 @@ impl Test {
             Test::Knn(test) => {
                 columns("data", test.p())?;
                 Some(machine.knn(test.test())?)
+            }
+            Test::Features(test) => {
+                columns("data", test.p())?;
+                Some(machine.features(test)?)
             }
             Test::Mixed(test) => {
                 columns("data", test.p())?;

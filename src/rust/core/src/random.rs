@@ -33,6 +33,8 @@ pub enum Purpose {
     Questions = 7,
     /// The sample of pairs by which a GPU estimates the memory of a level.
     Pairs = 8,
+    /// Random features of variables.
+    Features = 9,
 }
 
 /// The key of a stream of random numbers.

@@ -4,6 +4,7 @@ mod batch;
 pub mod chi_squared;
 pub mod correlations;
 pub mod discrete;
+pub mod features;
 pub mod gauss;
 pub mod knn;
 pub mod mixed;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use ndarray::ArrayView2;
 
 use crate::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use crate::ci::features::RandomFeatures;
 use crate::ci::gauss::{Gauss, Reading};
 use crate::ci::knn::{Knn, Settings};
 use crate::ci::mixed::{Frame, Mixed};
-use crate::engine::cpu::{with_sums, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
+use crate::engine::cpu::{with_sums, CpuEngine, DiscreteKernel, FeaturesKernel, GaussKernel, KnnKernel, MixedKernel};
 use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::moments::{correlation, Kind, Rows};
@@ -29,6 +30,8 @@ pub enum Source<'a> {
     Knn(ArrayView2<'a, f64>, &'a [bool], &'a [u32], Settings),
     /// Numbers and levels, or data with missing values, and their test.
     Mixed(&'a Mixed<'a>),
+    /// A test by random features.
+    Features(&'a RandomFeatures),
 }
 
 /// The data of a replicate for its tests.
@@ -50,6 +53,8 @@ pub enum Drawn {
     Knn(Box<Knn>),
     /// A test of numbers and levels, or of data with missing values.
     Mixed(Arc<Mixed<'static>>),
+    /// A test by random features.
+    Features(Box<RandomFeatures>),
 }
 
 impl Source<'_> {
@@ -60,6 +65,7 @@ impl Source<'_> {
             Source::Discrete(data, ..) => data.p(),
             Source::Knn(x, ..) => x.ncols(),
             Source::Mixed(test) => test.p(),
+            Source::Features(test) => test.p(),
         }
     }
 
@@ -70,6 +76,7 @@ impl Source<'_> {
             Source::Discrete(data, ..) => data.n(),
             Source::Knn(x, ..) => x.nrows(),
             Source::Mixed(test) => test.n() as usize,
+            Source::Features(test) => test.n(),
         }
     }
 
@@ -84,6 +91,9 @@ impl Source<'_> {
             Source::Mixed(test) => {
                 let sets = test.frame().map_or(1, Frame::sets);
                 (12 * cells).saturating_mul(sets).saturating_add(pairs.saturating_mul(2 + 8 * sets))
+            }
+            Source::Features(test) => {
+                (80 * cells).saturating_add(pairs.saturating_mul(2)).saturating_add(test.bytes_of_sets(rows))
             }
             Source::Knn(..) => (48 * cells).saturating_add(pairs.saturating_mul(2)),
         }
@@ -106,6 +116,7 @@ impl Source<'_> {
                     hint: "give the data sets from which they were computed".into(),
                 }),
             },
+            Source::Features(test) => Ok(Drawn::Features(Box::new(test.of_rows(rows)?))),
             Source::Knn(x, discrete, names, settings) => {
                 let cells = gathered(*x, rows, Use::Samples)?;
                 Ok(Drawn::Knn(Box::new(Knn::of_columns(by_column(&cells, x.ncols())?, discrete, names, *settings)?)))
@@ -183,6 +194,7 @@ impl Drawn {
                 Box::new(CpuEngine::new(DiscreteKernel::new(Discrete::new(data, *statistic, *rule)), pool.clone()))
             }
             Drawn::Mixed(test) => Box::new(CpuEngine::new(MixedKernel::new(test.clone()), pool.clone())),
+            Drawn::Features(test) => Box::new(CpuEngine::new(FeaturesKernel::new(test), pool.clone())),
             Drawn::Knn(knn) => Box::new(CpuEngine::new(KnnKernel::new(knn), pool.clone())),
         })
     }

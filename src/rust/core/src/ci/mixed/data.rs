@@ -199,7 +199,7 @@ impl Frame {
     }
 
     /// Writes a bit for each row that has values in all of these variables. Returns whether all rows do; then nothing is written.
-    pub(super) fn complete(&self, of: impl Iterator<Item = usize>, rows: &mut Vec<u64>) -> bool {
+    pub(crate) fn complete(&self, of: impl Iterator<Item = usize>, rows: &mut Vec<u64>) -> bool {
         rows.clear();
         for variable in of {
             let present = &self.variables[variable].present;

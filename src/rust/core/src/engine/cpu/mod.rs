@@ -4,6 +4,7 @@ mod asked;
 pub mod codes;
 mod discrete;
 mod failed;
+mod features;
 mod gauss;
 mod kernel;
 mod knn;
@@ -13,6 +14,7 @@ pub mod selection;
 pub mod together;
 
 pub use discrete::DiscreteKernel;
+pub use features::FeaturesKernel;
 pub use gauss::{Bound, GaussKernel, GaussOfData};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;

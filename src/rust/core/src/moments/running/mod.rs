@@ -4,7 +4,6 @@
 //! joined with those before ([`Totals::join`]). So all digits of a deviation count, even if the mean is large. Any cut of the rows into
 //! blocks, on any number of threads, gives the same bits. It takes one pass; correlations agree with `cor()` to 1e-12, not to the last bit.
 
-mod panels;
 mod totals;
 
 pub use totals::{Columns, Totals, Triangle};
@@ -16,12 +15,12 @@ use super::columns::{rows_that_count, summarise, Holding, Of, Summary};
 use super::Watch;
 use crate::memory::{self, Use};
 use crate::numbers::{Numbers, SMALL};
+use crate::panels::{panels, Row, WIDE};
 use crate::pool::{Pool, Stop};
 use crate::simd::{self, Task};
 use crate::Result;
-use panels::{multiply, panels, Row, WIDE};
+use totals::{multiply, shape, Joint};
 pub(super) use totals::{power_for, times_power};
-use totals::{shape, Joint};
 
 /// Largest number of columns for which threads take segments. With more columns, they take blocks of columns of one segment after the
 /// other.

@@ -16,7 +16,9 @@ use super::super::product::Moments;
 use super::super::BLOCK;
 use crate::matrix::symmetrise;
 use crate::memory::{self, Use};
+use crate::panels::{panels, Multiply, Row, DEEP, HIGH, WIDE};
 use crate::pool::{Pool, Stop};
+use crate::simd;
 use crate::Result;
 
 /// The columns' part of the totals. Each list has an entry for each column.
@@ -299,5 +301,67 @@ impl Totals {
         drop(blocks);
         symmetrise(c, p, pool);
         Ok(())
+    }
+}
+/// Adds the products of the columns in the panels, of `rows` rows each, to `product`, a block of the p x p triangle.
+pub(super) fn multiply(
+    cells: &[Row],
+    rows: usize,
+    p: usize,
+    block: usize,
+    product: &mut [f64],
+    stop: &dyn Fn() -> bool,
+) {
+    let (columns, height) = shape(block, p);
+    for from in (0..rows).step_by(DEEP).take_while(|_| !stop()) {
+        let to = rows.min(from + DEEP);
+        let panel = |number: usize| &cells[number * rows + from..number * rows + to];
+        for first in (0..panels(height)).step_by(HIGH) {
+            for y in (columns.start / WIDE).max(first)..panels(columns.end) {
+                // Panels up to the diagonal.
+                let count = HIGH.min(y + 1 - first);
+                let mut tiles = [Row::default(); HIGH * WIDE];
+                let x = std::array::from_fn(|k| panel(first + k.min(count - 1)));
+                simd::run_wide(Multiply { x, count, y: panel(y), tiles: &mut tiles, fused: false });
+                for (x, tile) in (first..).zip(tiles.chunks(WIDE)).take(count) {
+                    let at = (y * WIDE - columns.start) * height + x * WIDE;
+                    let high = WIDE.min(height - x * WIDE);
+                    for (sums, cells) in tile.iter().zip(product[at..].chunks_mut(height)).take(columns.end - y * WIDE)
+                    {
+                        match <&mut [f64; WIDE]>::try_from(&mut cells[..high]) {
+                            Ok(cells) => (0..WIDE).for_each(|i| cells[i] += sums.0[i]),
+                            Err(_) => cells[..high].iter_mut().zip(sums.0).for_each(|(cell, sum)| *cell += sum),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_triangle_has_the_products_of_the_columns() {
+        for (rows, p) in [(1, 1), (3, 8), (128, 9), (129, 70), (300, 130)] {
+            let value = |row: usize, j: usize| ((row * 31 + j * 17 + 5) % 101) as f64 - 50.0;
+            let mut cells = vec![Row::default(); panels(p) * rows];
+            for j in 0..p {
+                (0..rows).for_each(|row| cells[j / WIDE * rows + row].0[j % WIDE] = value(row, j));
+            }
+            for block in 0..p.div_ceil(BLOCK) {
+                let (columns, height) = shape(block, p);
+                let mut product = vec![1.0; columns.len() * height];
+                multiply(&cells, rows, p, block, &mut product, &|| false);
+                for y in columns.clone() {
+                    for x in 0..=y {
+                        let wanted: f64 = (0..rows).map(|row| value(row, x) * value(row, y)).sum();
+                        assert_eq!(product[(y - columns.start) * height + x], 1.0 + wanted, "{rows} x {p}: {x}, {y}");
+                    }
+                }
+            }
+        }
     }
 }

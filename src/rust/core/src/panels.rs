@@ -1,72 +1,38 @@
 //! Products of columns in panels. A panel has eight columns side by side, row after row, so the kernel reads its data in order.
 
-use super::totals::shape;
-use crate::simd::{self, Plain, Task};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512};
+use crate::simd::{Plain, Task};
 
 /// Number of columns of a panel. Zeros fill up the last one.
-pub(super) const WIDE: usize = 8;
+pub(crate) const WIDE: usize = 8;
 
 /// A row of a panel, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub(super) struct Row(pub [f64; WIDE]);
+pub(crate) struct Row(pub [f64; WIDE]);
 
 /// Number of rows that are multiplied at a time. All panels of this many rows stay in the cache.
-const DEEP: usize = 256;
+pub(crate) const DEEP: usize = 256;
 
 /// Number of panels that are multiplied by one panel at a time.
-const HIGH: usize = 3;
+pub(crate) const HIGH: usize = 3;
 
 /// Returns the number of panels for `p` columns.
-pub(super) fn panels(p: usize) -> usize {
+pub(crate) fn panels(p: usize) -> usize {
     p.div_ceil(WIDE)
-}
-
-/// Adds the products of the columns in the panels, of `rows` rows each, to `product`, a block of the p x p triangle.
-pub(super) fn multiply(
-    cells: &[Row],
-    rows: usize,
-    p: usize,
-    block: usize,
-    product: &mut [f64],
-    stop: &dyn Fn() -> bool,
-) {
-    let (columns, height) = shape(block, p);
-    for from in (0..rows).step_by(DEEP).take_while(|_| !stop()) {
-        let to = rows.min(from + DEEP);
-        let panel = |number: usize| &cells[number * rows + from..number * rows + to];
-        for first in (0..panels(height)).step_by(HIGH) {
-            for y in (columns.start / WIDE).max(first)..panels(columns.end) {
-                // Panels up to the diagonal.
-                let count = HIGH.min(y + 1 - first);
-                let mut tiles = [Row::default(); HIGH * WIDE];
-                let x = std::array::from_fn(|k| panel(first + k.min(count - 1)));
-                simd::run_wide(Multiply { x, count, y: panel(y), tiles: &mut tiles });
-                for (x, tile) in (first..).zip(tiles.chunks(WIDE)).take(count) {
-                    let at = (y * WIDE - columns.start) * height + x * WIDE;
-                    let high = WIDE.min(height - x * WIDE);
-                    for (sums, cells) in tile.iter().zip(product[at..].chunks_mut(height)).take(columns.end - y * WIDE)
-                    {
-                        match <&mut [f64; WIDE]>::try_from(&mut cells[..high]) {
-                            Ok(cells) => (0..WIDE).for_each(|i| cells[i] += sums.0[i]),
-                            Err(_) => cells[..high].iter_mut().zip(sums.0).for_each(|(cell, sum)| *cell += sum),
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Writes the products of the columns of the first `count` panels of x and those of y. Each panel of x has a tile with one row for each
 /// column of y.
-struct Multiply<'a> {
-    x: [&'a [Row]; HIGH],
-    count: usize,
-    y: &'a [Row],
-    tiles: &'a mut [Row; HIGH * WIDE],
+pub(crate) struct Multiply<'a> {
+    pub x: [&'a [Row]; HIGH],
+    pub count: usize,
+    pub y: &'a [Row],
+    pub tiles: &'a mut [Row; HIGH * WIDE],
+    /// Whether products are fused with sums on machines without the instruction, too. This is slow there, but all machines then have the
+    /// same sums.
+    pub fused: bool,
 }
 
 impl Task<Plain> for Multiply<'_> {
@@ -79,7 +45,10 @@ impl Task<Plain> for Multiply<'_> {
                 let mut sums = [[0.0; WIDE]; WIDE / 2];
                 for (x, y) in x.iter().zip(self.y) {
                     for (sums, y) in sums.iter_mut().zip(&y.0[half * WIDE / 2..]) {
-                        sums.iter_mut().zip(&x.0).for_each(|(sum, x)| *sum += x * y);
+                        match self.fused {
+                            true => sums.iter_mut().zip(&x.0).for_each(|(sum, x)| *sum = x.mul_add(*y, *sum)),
+                            false => sums.iter_mut().zip(&x.0).for_each(|(sum, x)| *sum += x * y),
+                        }
                     }
                 }
                 tile.iter_mut().zip(sums).for_each(|(row, sums)| row.0 = sums);
@@ -149,7 +118,7 @@ impl Task<Avx512> for Multiply<'_> {
     /// Uses assembly, because the intrinsics of AVX-512 need Rust 1.89, which is newer than our minimum.
     #[inline(always)]
     fn run(self, _: Avx512) {
-        let Multiply { x, count, y, tiles } = self;
+        let Multiply { x, count, y, tiles, .. } = self;
         let rows = y.len();
         assert!(x.iter().all(|x| x.len() == rows));
         if rows == 0 {
@@ -242,6 +211,7 @@ impl Task<Avx512> for Multiply<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd;
 
     /// Tests all instruction sets that this machine has, on panels of any depth, the last of them not full.
     #[test]
@@ -252,23 +222,12 @@ mod tests {
             for j in 0..p {
                 (0..rows).for_each(|row| cells[j / WIDE * rows + row].0[j % WIDE] = value(row, j));
             }
-            for block in 0..p.div_ceil(super::super::super::BLOCK) {
-                let (columns, height) = shape(block, p);
-                let mut product = vec![1.0; columns.len() * height];
-                multiply(&cells, rows, p, block, &mut product, &|| false);
-                for y in columns.clone() {
-                    for x in 0..=y {
-                        let wanted: f64 = (0..rows).map(|row| value(row, x) * value(row, y)).sum();
-                        assert_eq!(product[(y - columns.start) * height + x], 1.0 + wanted, "{rows} x {p}: {x}, {y}");
-                    }
-                }
-            }
             let last = &cells[(panels(p) - 1) * rows..];
             let second = &cells[panels(p) / 2 * rows..][..rows];
             for count in 1..=HIGH {
                 let made = |run: &dyn Fn(Multiply)| {
                     let mut tiles = [Row([7.0; WIDE]); HIGH * WIDE];
-                    run(Multiply { x: [&cells[..rows], second, last], count, y: last, tiles: &mut tiles });
+                    run(Multiply { x: [&cells[..rows], second, last], count, y: last, tiles: &mut tiles, fused: true });
                     tiles[..count * WIDE].iter().map(|row| row.0).collect::<Vec<_>>()
                 };
                 let plain = made(&|task| task.run(Plain));

@@ -1,0 +1,203 @@
+//! What tests given one set share: the features of S, the factor of their products, and residuals of variables.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::linear::{add_cross, add_gram, subtract, Factor};
+use super::{RandomFeatures, Role, RIDGE};
+use crate::memory::{self, Use};
+use crate::panels::{Row, WIDE};
+
+/// Rows whose features are made together if they are not kept.
+const BLOCK: usize = 1 << 13;
+
+/// Most bytes of features that are kept with a set.
+const KEPT: usize = 64 << 20;
+
+/// Bytes of sets that threads keep for each other.
+const BUDGET: usize = 512 << 20;
+
+/// The shared part of tests given S.
+#[derive(Debug)]
+pub struct Given {
+    /// S, ascending.
+    pub(super) set: Vec<u32>,
+    /// The rows of the data that count.
+    pub(super) rows: Vec<u32>,
+    /// The sum of (1 - h)² over the rows divided by that of 1 - h, where h is a row's leverage in the regression on the features.
+    pub(super) left: f64,
+    /// The features of all rows, panels one after the other; empty if they are made again when needed.
+    features: Vec<Row>,
+    panels: usize,
+    factor: Factor,
+    /// Residuals of variables, of the rows of tests without missing values.
+    known: Mutex<HashMap<u32, (Arc<[Row]>, Charge)>>,
+    is_shared: bool,
+    /// The bytes of all but the residuals, if threads keep this for each other.
+    charge: OnceLock<Charge>,
+}
+
+/// Bytes that count until this is dropped.
+#[derive(Debug)]
+struct Charge(Arc<AtomicUsize>, usize);
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::Relaxed);
+    }
+}
+
+/// Residuals of a side.
+pub(super) enum Residuals<'a> {
+    Own(&'a [Row]),
+    Known(Arc<[Row]>),
+}
+
+impl Deref for Residuals<'_> {
+    type Target = [Row];
+
+    fn deref(&self) -> &[Row] {
+        match self {
+            Residuals::Own(rows) => rows,
+            Residuals::Known(rows) => rows,
+        }
+    }
+}
+
+impl Given {
+    /// Makes the shared part. `rows`: the rows that count; all if `None`. Returns `None` if memory is short, which is noted.
+    pub(super) fn new(
+        of: &RandomFeatures,
+        set: Vec<u32>,
+        rows: Option<&[u32]>,
+        scratch: &mut Vec<Row>,
+    ) -> Option<Self> {
+        let is_shared = rows.is_none();
+        let rows: Vec<u32> = rows.map_or_else(|| (0..of.n() as u32).collect(), <[u32]>::to_vec);
+        // Without a set, the constant is alone.
+        let panels = if set.is_empty() { 1 } else { of.phases.len() };
+        let width = panels * WIDE;
+        let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
+        let keeps = panels * rows.len() * size_of::<Row>() <= KEPT;
+        let mut features = Vec::new();
+        let each = if keeps { rows.len().max(1) } else { BLOCK };
+        for rows in rows.chunks(each) {
+            let to = if keeps { &mut features } else { &mut *scratch };
+            if !memory::grow(to, panels * rows.len(), Row::default(), Use::Threads) {
+                return None;
+            }
+            let to = &mut to[..panels * rows.len()];
+            of.features(&set, Role::Given, rows, to);
+            add_gram(to, rows.len(), &mut gram);
+        }
+        let n = rows.len().max(1) as f64;
+        gram.iter_mut().for_each(|cell| *cell /= n);
+        (0..width).for_each(|k| gram[k * width + k] += RIDGE);
+        let factor = Factor::new(gram, width);
+        let mut sums = [0.0; 2];
+        for rows in rows.chunks(each) {
+            if !keeps {
+                of.features(&set, Role::Given, rows, &mut scratch[..panels * rows.len()]);
+            }
+            let panels = if keeps { &features[..] } else { &scratch[..panels * rows.len()] };
+            let more = factor.sums_left(panels, rows.len(), n);
+            sums = [sums[0] + more[0], sums[1] + more[1]];
+        }
+        let left = if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 };
+        let known = Mutex::default();
+        Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
+    }
+
+    fn bytes(&self) -> usize {
+        let width = self.panels * WIDE;
+        self.features.len() * size_of::<Row>() + 8 * width * width + 4 * self.rows.len()
+    }
+
+    /// Replaces the features of a side, in the rows that count, by their residuals.
+    pub(super) fn leave_residuals(&self, of: &RandomFeatures, sides: &mut [Row], scratch: &mut Vec<Row>) {
+        let mut by = vec![Row::default(); self.panels * WIDE];
+        let each = if self.features.is_empty() { BLOCK } else { self.rows.len().max(1) };
+        let n = self.rows.len().max(1) as f64;
+        let mut in_blocks = |work: &mut dyn FnMut(&[Row], &mut [Row])| {
+            for (rows, sides) in self.rows.chunks(each).zip(sides.chunks_mut(each)) {
+                if !self.features.is_empty() {
+                    work(&self.features, sides);
+                } else if memory::grow(scratch, self.panels * rows.len(), Row::default(), Use::Threads) {
+                    let panels = &mut scratch[..self.panels * rows.len()];
+                    of.features(&self.set, Role::Given, rows, panels);
+                    work(panels, sides);
+                }
+            }
+        };
+        in_blocks(&mut |panels, sides| add_cross(panels, sides, &mut by));
+        by.iter_mut().for_each(|row| row.0.iter_mut().for_each(|cell| *cell /= n));
+        self.factor.solve(&mut by);
+        in_blocks(&mut |panels, sides| subtract(panels, &by, sides));
+    }
+
+    /// Returns the residuals of a variable as x or y. They are kept if threads share them and there is room; otherwise `own` has them.
+    pub(super) fn residuals<'o>(
+        &self,
+        of: &RandomFeatures,
+        variable: usize,
+        shared: &Shared,
+        own: &'o mut Vec<Row>,
+        scratch: &mut Vec<Row>,
+    ) -> Residuals<'o> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_shared {
+            if let Some((rows, _)) = known().get(&(variable as u32)) {
+                return Residuals::Known(rows.clone());
+            }
+        }
+        let sides = &of.variables[variable].sides;
+        own.clear();
+        own.extend(self.rows.iter().map(|&row| sides[row as usize]));
+        self.leave_residuals(of, own, scratch);
+        if let Some(charge) = shared.takes(size_of_val(&own[..])).filter(|_| self.is_shared) {
+            let rows: Arc<[Row]> = Arc::from(&own[..]);
+            known().insert(variable as u32, (rows.clone(), charge));
+            return Residuals::Known(rows);
+        }
+        Residuals::Own(own)
+    }
+}
+
+/// The sets that threads keep for each other, within a limit of memory.
+#[derive(Debug, Default)]
+pub struct Shared {
+    sets: Mutex<HashMap<Vec<u32>, Arc<Given>>>,
+    bytes: Arc<AtomicUsize>,
+}
+
+impl Shared {
+    /// Counts this many bytes, or returns `None` if there is no room for them.
+    fn takes(&self, bytes: usize) -> Option<Charge> {
+        let fits = |now: usize| (now + bytes <= BUDGET).then_some(now + bytes);
+        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        Some(Charge(self.bytes.clone(), bytes))
+    }
+
+    /// Returns the shared part of a set, which `make` makes if it is not there.
+    pub(super) fn given(&self, set: Vec<u32>, make: impl FnOnce(Vec<u32>) -> Option<Given>) -> Option<Arc<Given>> {
+        let sets = || self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(given) = sets().get(&set) {
+            return Some(given.clone());
+        }
+        let made = Arc::new(make(set)?);
+        let mut sets = sets();
+        let charge = self.takes(made.bytes()).or_else(|| {
+            // Levels come in ascending order, so that smaller sets are no longer needed. Sets of this level stay: with more of them than
+            // fit, each would be removed before its next use.
+            sets.retain(|set, _| set.len() >= made.set.len() || set.is_empty());
+            self.takes(made.bytes())
+        });
+        if let Some(charge) = charge {
+            let _ = made.charge.set(charge);
+            sets.insert(made.set.clone(), made.clone());
+        }
+        Some(made)
+    }
+}

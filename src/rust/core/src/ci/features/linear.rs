@@ -1,0 +1,289 @@
+//! Linear algebra on columns in panels. Each sum has one order of its terms, whatever the machine and the number of threads.
+
+use crate::panels::{Multiply, Row, DEEP, HIGH, WIDE};
+use crate::simd::{self, Task};
+
+/// Adds to `sums` the products of the columns of all panels with those of `y`, over `rows` rows. `panels` holds one panel after the other.
+/// Row a of `sums` has the products of column a of the panels.
+pub(super) fn add_cross(panels: &[Row], y: &[Row], sums: &mut [Row]) {
+    let rows = y.len();
+    let mut tiles = [Row::default(); HIGH * WIDE];
+    for from in (0..rows).step_by(DEEP) {
+        let part = from..rows.min(from + DEEP);
+        let y = &y[part.clone()];
+        for (panel, sums) in panels.chunks_exact(rows).zip(sums.chunks_exact_mut(WIDE)) {
+            // One panel of sides, which the kernel for several repeats.
+            simd::run_wide(Multiply {
+                x: [y; HIGH],
+                count: 1,
+                y: &panel[part.clone()],
+                tiles: &mut tiles,
+                fused: true,
+            });
+            sums.iter_mut().zip(&tiles).for_each(|(sums, tile)| add(sums, tile));
+        }
+    }
+}
+
+fn add(sums: &mut Row, more: &Row) {
+    sums.0.iter_mut().zip(more.0).for_each(|(sum, more)| *sum += more);
+}
+
+/// Adds to the upper triangle of `sums`, a matrix by rows, the products of all columns of the panels with each other, over `rows` rows.
+pub(super) fn add_gram(panels: &[Row], rows: usize, sums: &mut [f64]) {
+    let count = panels.len() / rows.max(1);
+    let width = count * WIDE;
+    let mut tiles = [Row::default(); HIGH * WIDE];
+    for from in (0..rows).step_by(DEEP) {
+        let panel = |number: usize| &panels[number * rows + from..number * rows + rows.min(from + DEEP)];
+        for above in 0..count {
+            for first in (above..count).step_by(HIGH) {
+                let some = HIGH.min(count - first);
+                let x = std::array::from_fn(|k| panel(first + k.min(some - 1)));
+                simd::run_wide(Multiply { x, count: some, y: panel(above), tiles: &mut tiles, fused: true });
+                for (k, tile) in tiles.chunks_exact(WIDE).take(some).enumerate() {
+                    for (row, tile) in tile.iter().enumerate() {
+                        let at = (above * WIDE + row) * width + (first + k) * WIDE;
+                        sums[at..at + WIDE].iter_mut().zip(tile.0).for_each(|(sum, more)| *sum += more);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A factor of a symmetric positive definite matrix A = U'U, U upper triangular.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Factor {
+    width: usize,
+    /// U by rows; what is below the diagonal has no meaning.
+    cells: Vec<f64>,
+}
+
+struct Factorise<'a>(&'a mut [f64], usize);
+
+impl<S> Task<S> for Factorise<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: S) {
+        let Factorise(cells, width) = self;
+        for k in 0..width {
+            let (above, below) = cells.split_at_mut((k + 1) * width);
+            let row = &mut above[k * width + k..];
+            let root = row[0].sqrt();
+            row.iter_mut().for_each(|cell| *cell /= root);
+            for (i, other) in (1..).zip(below.chunks_exact_mut(width)) {
+                let by = row[i];
+                other[k + i..].iter_mut().zip(&row[i..]).for_each(|(cell, of)| *cell -= by * of);
+            }
+        }
+    }
+}
+
+/// Replaces the right sides b by the solutions of U'x = b, and writes the sums of squares of each.
+struct Forward<'a>(&'a [f64], usize, &'a mut [Row], &'a mut [f64; WIDE]);
+
+impl<S> Task<S> for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: S) {
+        let Forward(cells, width, sides, squares) = self;
+        *squares = [0.0; WIDE];
+        for k in 0..width {
+            let row = &cells[k * width..(k + 1) * width];
+            let own = sides[k].0.map(|value| value / row[k]);
+            sides[k].0 = own;
+            squares.iter_mut().zip(own).for_each(|(sum, own)| *sum += own * own);
+            for (side, by) in sides[k + 1..].iter_mut().zip(&row[k + 1..]) {
+                side.0.iter_mut().zip(own).for_each(|(value, own)| *value -= by * own);
+            }
+        }
+    }
+}
+
+struct Solve<'a>(&'a [f64], usize, &'a mut [Row]);
+
+impl<S> Task<S> for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Solve(cells, width, sides) = self;
+        Forward(cells, width, &mut *sides, &mut [0.0; WIDE]).run(simd);
+        for k in (0..width).rev() {
+            let row = &cells[k * width..(k + 1) * width];
+            let mut own = sides[k].0;
+            for (side, by) in sides[k + 1..].iter().zip(&row[k + 1..]) {
+                own.iter_mut().zip(side.0).for_each(|(own, value)| *own -= by * value);
+            }
+            sides[k].0 = own.map(|value| value / row[k]);
+        }
+    }
+}
+
+impl Factor {
+    /// Factorises a matrix of `width` rows, of which only the upper triangle is read.
+    pub fn new(mut cells: Vec<f64>, width: usize) -> Self {
+        simd::run(Factorise(&mut cells, width));
+        Factor { width, cells }
+    }
+
+    /// Returns the sums of 1 - h and of (1 - h)² over `rows` rows, where h is z'A⁻¹z / n for the features z of a row in the panels.
+    pub fn sums_left(&self, panels: &[Row], rows: usize, n: f64) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        let mut sides = vec![Row::default(); self.width];
+        for from in (0..rows).step_by(WIDE) {
+            // Eight rows are solved side by side.
+            let count = WIDE.min(rows - from);
+            for (panel, sides) in panels.chunks_exact(rows).zip(sides.chunks_exact_mut(WIDE)) {
+                for (l, row) in panel[from..from + count].iter().enumerate() {
+                    sides.iter_mut().zip(row.0).for_each(|(side, value)| side.0[l] = value);
+                }
+            }
+            let mut squares = [0.0; WIDE];
+            simd::run(Forward(&self.cells, self.width, &mut sides, &mut squares));
+            for square in &squares[..count] {
+                let left = 1.0 - square / n;
+                sums[0] += left;
+                sums[1] += left * left;
+            }
+        }
+        sums
+    }
+
+    /// Replaces the right sides b by the solutions of A x = b; row a has element a of each.
+    pub fn solve(&self, sides: &mut [Row]) {
+        simd::run(Solve(&self.cells, self.width, sides));
+    }
+}
+
+/// Number of rows whose residuals are computed together.
+const TOGETHER: usize = 4;
+
+struct Subtract<'a>(&'a [Row], &'a [Row], &'a mut [Row]);
+
+impl<S> Task<S> for Subtract<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: S) {
+        let Subtract(panels, by, sides) = self;
+        let rows = sides.len();
+        for (at, sides) in sides.chunks_mut(TOGETHER).enumerate() {
+            let mut left = [[0.0; WIDE]; TOGETHER];
+            left.iter_mut().zip(&*sides).for_each(|(left, side)| *left = side.0);
+            for (panel, by) in panels.chunks_exact(rows).zip(by.chunks_exact(WIDE)) {
+                let panel = &panel[at * TOGETHER..at * TOGETHER + sides.len()];
+                for (l, by) in by.iter().enumerate() {
+                    for (left, row) in left.iter_mut().zip(panel) {
+                        let value = row.0[l];
+                        left.iter_mut().zip(by.0).for_each(|(left, by)| *left -= value * by);
+                    }
+                }
+            }
+            sides.iter_mut().zip(left).for_each(|(side, left)| side.0 = left);
+        }
+    }
+}
+
+/// Subtracts from each row of `sides` the sum of the columns of the panels, each times its row of `by`.
+pub(super) fn subtract(panels: &[Row], by: &[Row], sides: &mut [Row]) {
+    simd::run(Subtract(panels, by, sides));
+}
+
+/// Returns the traces of M, M² and M³ for a symmetric matrix of `width` rows, of which only the upper triangle is read.
+pub(super) fn traces(cells: &mut [f64], width: usize) -> [f64; 3] {
+    for i in 0..width {
+        for j in 0..i {
+            cells[i * width + j] = cells[j * width + i];
+        }
+    }
+    let mut traces = [0.0; 3];
+    let mut product = vec![0.0; width];
+    for (i, row) in cells.chunks_exact(width).enumerate() {
+        product.fill(0.0);
+        for (of, by) in cells.chunks_exact(width).zip(row) {
+            product.iter_mut().zip(of).for_each(|(sum, of)| *sum += by * of);
+        }
+        traces[0] += row[i];
+        traces[1] += row.iter().map(|cell| cell * cell).sum::<f64>();
+        traces[2] += row.iter().zip(&product).map(|(cell, product)| cell * product).sum::<f64>();
+    }
+    traces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(row: usize, column: usize) -> f64 {
+        ((row * 37 + column * 101 + row * column) % 211) as f64 / 100.0 - 1.0
+    }
+
+    fn panels(rows: usize, columns: usize) -> Vec<Row> {
+        let mut cells = vec![Row::default(); rows * columns.div_ceil(WIDE)];
+        for column in 0..columns {
+            (0..rows).for_each(|row| cells[column / WIDE * rows + row].0[column % WIDE] = value(row, column));
+        }
+        cells
+    }
+
+    #[test]
+    fn products_factors_solutions_and_residuals_fit_together() {
+        let (rows, columns) = (300, 21);
+        let (width, cells) = (24, panels(rows, columns));
+        let mut gram = vec![0.0; width * width];
+        add_gram(&cells, rows, &mut gram);
+        for a in 0..columns {
+            for b in a..columns {
+                let wanted: f64 = (0..rows).map(|row| value(row, a) * value(row, b)).sum();
+                assert!((gram[a * width + b] - wanted).abs() < 1e-10, "{a} {b}");
+            }
+        }
+        (0..width).for_each(|a| gram[a * width + a] += 1.0);
+        let mut sides: Vec<Row> = (0..rows).map(|row| Row(std::array::from_fn(|l| value(row, 40 + l)))).collect();
+        let mut cross = vec![Row::default(); width];
+        add_cross(&cells, &sides, &mut cross);
+        let wanted: f64 = (0..rows).map(|row| value(row, 20) * value(row, 43)).sum();
+        assert!((cross[20].0[3] - wanted).abs() < 1e-10);
+        let factor = Factor::new(gram.clone(), width);
+        let mut found = cross.clone();
+        factor.solve(&mut found);
+        let full = |a: usize, b: usize| gram[a.min(b) * width + a.max(b)];
+        for a in 0..width {
+            for l in 0..WIDE {
+                let back: f64 = (0..width).map(|b| full(a, b) * found[b].0[l]).sum();
+                assert!((back - cross[a].0[l]).abs() < 1e-9, "{a} {l}");
+            }
+        }
+        let mut wanted = [0.0; 2];
+        for row in 0..rows {
+            let mut own = vec![Row::default(); width];
+            (0..columns).for_each(|a| own[a].0[0] = value(row, a));
+            factor.solve(&mut own);
+            let h: f64 = (0..columns).map(|a| value(row, a) * own[a].0[0]).sum::<f64>() / 500.0;
+            wanted[0] += 1.0 - h;
+            wanted[1] += (1.0 - h).powi(2);
+        }
+        let sums = factor.sums_left(&cells, rows, 500.0);
+        assert!((0..2).all(|k| (sums[k] / wanted[k] - 1.0).abs() < 1e-12), "{sums:?} {wanted:?}");
+        let before = sides.clone();
+        subtract(&cells, &found, &mut sides);
+        for row in [0, 3, 298, 299] {
+            let fitted: f64 = (0..columns).map(|a| value(row, a) * found[a].0[5]).sum();
+            assert!((before[row].0[5] - fitted - sides[row].0[5]).abs() < 1e-12, "{row}");
+        }
+        let [one, two, three] = traces(&mut gram.clone(), width);
+        let square = |a: usize, b: usize| (0..width).map(|c| full(a, c) * full(c, b)).sum::<f64>();
+        let wanted: [f64; 3] = [
+            (0..width).map(|a| full(a, a)).sum(),
+            (0..width).map(|a| square(a, a)).sum(),
+            (0..width).map(|a| (0..width).map(|b| square(a, b) * full(a, b)).sum::<f64>()).sum(),
+        ];
+        for (found, wanted) in [one, two, three].into_iter().zip(wanted) {
+            assert!((found / wanted - 1.0).abs() < 1e-12, "{found} {wanted}");
+        }
+    }
+}

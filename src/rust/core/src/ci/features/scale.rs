@@ -1,0 +1,110 @@
+//! Scales of numbers and of features.
+
+use super::weights::bandwidth;
+use crate::panels::Row;
+
+/// Most values of a column whose distances are looked at.
+const MOST: usize = 1 << 12;
+
+/// Returns the numbers divided so that the median distance of two of them is that of two standard normal numbers. If more than half of the
+/// distances are 0, their mean square is that of two such numbers. `present`: a bit for each row with a value; empty: all.
+pub(super) fn scaled(values: &[f64], present: &[u64]) -> Vec<f64> {
+    let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
+    let mut sorted: Vec<f64> =
+        values.iter().enumerate().filter(|&(row, _)| has(row)).map(|(_, &value)| value).collect();
+    sorted.sort_by(f64::total_cmp);
+    // Evenly spaced among the sorted ones, so that the order of the rows does not matter.
+    let some: Vec<f64> = match sorted.len() {
+        count if count <= MOST => sorted.clone(),
+        count => (0..MOST).map(|k| sorted[k * (count - 1) / (MOST - 1)]).collect(),
+    };
+    let mut distance = median_distance(&some) / bandwidth(1);
+    if distance <= 0.0 {
+        let count = sorted.len().max(1) as f64;
+        let mean = sorted.iter().sum::<f64>() / count;
+        distance = (sorted.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    }
+    match distance > 0.0 {
+        true => values.iter().map(|value| value / distance).collect(),
+        false => vec![0.0; values.len()],
+    }
+}
+
+/// Returns the median distance of two of some ascending numbers, to 50 bits; 0 for fewer than two.
+fn median_distance(sorted: &[f64]) -> f64 {
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return 0.0 };
+    let pairs = sorted.len() * (sorted.len() - 1) / 2;
+    // Number of pairs not farther apart than `distance`.
+    let within = |distance: f64| {
+        let mut low = 0;
+        let mut count = 0;
+        for (high, value) in sorted.iter().enumerate() {
+            while value - sorted[low] > distance {
+                low += 1;
+            }
+            count += high - low;
+        }
+        count
+    };
+    if within(0.0) * 2 > pairs || pairs == 0 {
+        return 0.0;
+    }
+    let (mut least, mut most) = (0.0, last - first);
+    for _ in 0..50 {
+        let middle = (least + most) / 2.0;
+        match within(middle) * 2 > pairs {
+            true => most = middle,
+            false => least = middle,
+        }
+    }
+    most
+}
+
+/// Gives the first `count` columns a mean of 0 and a mean square of 1 over the rows with a value, and sets the others to 0. A constant column
+/// becomes 0.
+pub(super) fn standardise(rows: &mut [Row], count: usize, present: &[u64]) {
+    let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
+    let n = (0..rows.len()).filter(|&row| has(row)).count().max(1) as f64;
+    for column in 0..count {
+        let sum = |rows: &[Row], of: &dyn Fn(f64) -> f64| {
+            rows.iter().enumerate().filter(|&(at, _)| has(at)).map(|(_, row)| of(row.0[column])).sum::<f64>()
+        };
+        let mean = sum(rows, &|value| value) / n;
+        let square = sum(rows, &|value| (value - mean) * (value - mean)) / n;
+        let by = if square > 1e-20 { 1.0 / square.sqrt() } else { 0.0 };
+        for (at, row) in rows.iter_mut().enumerate() {
+            row.0[column] = if has(at) { (row.0[column] - mean) * by } else { 0.0 };
+        }
+    }
+    rows.iter_mut().for_each(|row| row.0[count..].fill(0.0));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_are_those_of_all_pairs() {
+        for (count, range) in [(2, 1000), (5, 1000), (40, 1000), (41, 7), (60, 3)] {
+            let mut values: Vec<f64> = (0..count).map(|k: u64| f64::from((k * 7919 % range) as u32)).collect();
+            values.sort_by(f64::total_cmp);
+            let mut distances: Vec<f64> = (0..values.len())
+                .flat_map(|a| (0..a).map(move |b| (a, b)))
+                .map(|(a, b)| values[a] - values[b])
+                .collect();
+            distances.sort_by(f64::total_cmp);
+            // The smallest distance that more than half of the pairs do not exceed.
+            let wanted = distances[distances.len() / 2];
+            assert!((median_distance(&values) - wanted).abs() < 1e-9, "{count} {range}");
+        }
+    }
+
+    #[test]
+    fn ties_and_constants_have_a_scale() {
+        let mut values = vec![0.0; 100];
+        assert_eq!(scaled(&values, &[]), values);
+        values[3] = 5.0;
+        let square = scaled(&values, &[]).iter().map(|value| value * value).sum::<f64>() / 100.0;
+        assert!((square - 1.0).abs() < 0.02, "{square}");
+    }
+}

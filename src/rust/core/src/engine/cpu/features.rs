@@ -1,0 +1,46 @@
+//! Tests by random features on the CPU. Threads share what tests given one set have in common.
+
+use super::kernel::Signal;
+use super::plain::Plain;
+use crate::ci::features::{RandomFeatures, Shared, Work};
+
+/// A test by random features in the form that the CPU engine runs.
+pub struct FeaturesKernel<'a> {
+    test: &'a RandomFeatures,
+    shared: Shared,
+}
+
+/// The number of rows times tests from which threads pay.
+const INLINE_ROWS: f64 = 1e3;
+
+impl<'a> FeaturesKernel<'a> {
+    /// Creates the kernel of a test.
+    pub fn new(test: &'a RandomFeatures) -> Self {
+        FeaturesKernel { test, shared: Shared::default() }
+    }
+}
+
+impl Plain for FeaturesKernel<'_> {
+    type Work = Work;
+
+    fn p(&self) -> usize {
+        self.test.p()
+    }
+
+    fn inline_tests(&self) -> f64 {
+        INLINE_ROWS / self.test.n() as f64
+    }
+
+    fn questions_at_once(&self) -> usize {
+        1
+    }
+
+    fn shard_tests(&self) -> u64 {
+        // A shard takes milliseconds.
+        (1e5 / self.test.n() as f64).clamp(8.0, 1024.0) as u64
+    }
+
+    fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Work, signal: &Signal) -> Option<f64> {
+        (!signal.stop_requested()).then(|| self.test.p_value(x, y, s, &self.shared, work))
+    }
+}

@@ -1,0 +1,46 @@
+//! The tests by random features from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::features::{Form, RandomFeatures, Settings, Shared};
+
+use crate::failure::{Failure, Outcome};
+use crate::input::{self, Fields};
+use crate::mixed::frame_of;
+use crate::respond::respond;
+use crate::value::Value;
+
+/// Reads `list(p, n, names, form, sides, given, seed, ...)` with data as `MixedTest::from_list` reads them. `names` has the numbers of the
+/// columns (ascending, from 1); the rest is for [`Settings`].
+pub fn from_list(test: &List) -> Outcome<RandomFeatures> {
+    let (n, p) = (test.count("n", 1)?, test.count("p", 1)?);
+    let settings = Settings {
+        form: test.choice("form", &[("rcot", Form::Rcot), ("rcit", Form::Rcit)])?,
+        sides: test.count("sides", 1)?,
+        given: test.count("given", 1)?,
+        seed: test.count("seed", 0)? as u64,
+    };
+    let names = test.vertices("names", i32::MAX as usize)?;
+    Ok(RandomFeatures::new(frame_of(test, [n, p], 1)?, &names, settings)?)
+}
+
+/// Returns the p-value of a test by random features, of the columns x and y of its data given all others.
+/// @noRd
+#[extendr]
+fn rust_features_test(test: Robj, x: Robj, y: Robj) -> Robj {
+    respond([&test, &x, &y], |_| {
+        let test = from_list(&input::list(&test, "test")?)?;
+        let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
+            [v] => Ok(v),
+            _ => Err(Failure::Input(format!("internal: `{name}` is not one column"))),
+        };
+        let (x, y) = (column(&x, "x")?, column(&y, "y")?);
+        let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
+        let p = test.p_value(x as usize, y as usize, &given, &Shared::default(), &mut Default::default());
+        Ok(Value::from(p))
+    })
+}
+
+extendr_module! {
+    mod features;
+    fn rust_features_test;
+}
