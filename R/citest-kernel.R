@@ -6,7 +6,8 @@
 #' - `rcotCItest`: the randomized conditional correlation test, RCoT. The test to start with.
 #' - `rcitCItest`: the randomized conditional independence test, RCIT, in which one side is joined to S. RCoT is usually
 #'   better calibrated for large S.
-#' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty.
+#' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty. A
+#'   search with it needs `m.max = 0`.
 #'
 #' The tests are those of Strobl, Zhang and Visweswaran (2019). x and y are mapped to a few random features (Rahimi and
 #' Recht 2007), S to many. A regression with a small ridge removes the features of S from those of x and y. The

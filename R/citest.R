@@ -13,7 +13,16 @@ ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, lat
 # Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other
 # function.
 test_name <- function(indepTest) {
-  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(kernel_tests), names(mixed_tests))
+  known <- c(
+    "gaussCItest",
+    "disCItest",
+    "binCItest",
+    "chi2CItest",
+    "cmiKnnCItest",
+    "mixedCItest",
+    names(kernel_tests),
+    names(mixed_tests)
+  )
   is_it <- vapply(
     known,
     function(name) {

@@ -244,8 +244,9 @@ check_result <- function(x, argument = "x", instead = NULL, only = NULL) {
 #'   neither package is attached, because after `library(pcgpu)` or `library(pcalg)` R finds the class.
 #'
 #' From 500 variables on, the slots `pMax` and `sepset` of a result of `gaussCItest()` compute their cells when they are
-#' asked for. Before R 4.3 only `pMax` does so, from 4,000 variables on. Such slots take little memory, and are small in files. An R without pcgpu cannot read
-#' them from a file; `as_pcalg()` makes them ordinary vectors first.
+#' asked for. Before R 4.3 only `pMax` does so, from 4,000 variables on. Such slots take little memory, and are small in
+#' files. An R without pcgpu cannot read them from a file, and an R before 4.3 cannot read the `sepset` that a newer R
+#' wrote; `as_pcalg()` makes them ordinary vectors first.
 #'
 #' A result of class [pcCompact][pcCompact-class] gets its p x p parts, which take 16 bytes for each cell. It does not
 #' hold the p-values of pairs that level 0 removed. With `suffStat`, level 0 is repeated to compute them. Without it

@@ -63,8 +63,8 @@
 #' - A `checkpoint` is valid only for the version that wrote it. Other versions refuse it with an error of class
 #'   `pcgpu_error_checkpoint`.
 #' - Files of [write_network()] are in the formats of other programs; its help names their versions.
-#' - Results saved by `saveRDS()`: a `pcAlgo` is pcalg's. Results of other classes are for the version that made them.
-#'   To keep them longer, save their table (`as.data.frame()`) or the result of `as_pcalg()`.
+#' - Results saved by `saveRDS()`: a `pcAlgo` is pcalg's, a large one only after `as_pcalg()`. Other results are for the
+#'   version that made them. To keep them longer, save their table (`as.data.frame()`) or the result of `as_pcalg()`.
 #'
 #' # Deprecation
 #'

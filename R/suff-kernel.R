@@ -41,14 +41,17 @@ suff_kernel <- function(data, features = NULL, seed = NULL) {
   if (ncol(data) < 2L || nrow(data) < 10L) {
     abort_argument("data", data, "it must have at least ten rows and two columns.")
   }
-  if (is.data.frame(data)) {
-    tell_if_codes(data, !unname(numeric_columns(data)))
-    warn_text(data)
-  }
+  table <- if (is.data.frame(data)) data else as.data.frame(data, optional = is.null(colnames(data)))
+  tell_if_codes(table, !unname(numeric_columns(table)))
+  warn_text(table)
   warn_constant(constant_in(data), data)
   list(
     data = data,
-    features = if (is.null(features)) default_features(nrow(data)) else check_features(features, "features", nrow(data)),
+    features = if (is.null(features)) {
+      default_features(nrow(data))
+    } else {
+      check_features(features, "features", nrow(data))
+    },
     seed = check_seed(seed)
   )
 }
@@ -59,7 +62,7 @@ suff_kernel <- function(data, features = NULL, seed = NULL) {
 kernel_tests <- list(
   rcotCItest = list(name = "rcotCItest", form = "rcot", marginal = FALSE),
   rcitCItest = list(name = "rcitCItest", form = "rcit", marginal = FALSE),
-  ritCItest = list(name = "ritCItest", form = "rcot", marginal = TRUE)
+  ritCItest = list(name = "ritCItest", form = "rit", marginal = TRUE)
 )
 
 # How Rust reads the data: numbers and levels with missing values.
@@ -79,7 +82,10 @@ default_features <- function(n) {
 
 check_features <- function(features, argument, n) {
   hint <- sprintf("give two whole numbers: 1 to 8 for x and y, and 1 to %d for S.", max(1L, n - 2L))
-  whole <- is.numeric(features) && length(features) == 2L && all(is.finite(features)) && all(features == floor(features))
+  whole <- is.numeric(features) &&
+    length(features) == 2L &&
+    all(is.finite(features)) &&
+    all(features == floor(features))
   if (!whole || any(features < 1) || features[1L] > 8 || features[2L] > max(1L, n - 2L)) {
     abort_argument(argument, features, hint)
   }
@@ -140,7 +146,11 @@ kernel_for_rust <- function(suffStat, data, at, test) {
 # Stops if a search would test given sets with a test that has none.
 refuse_sets <- function(test, m_max) {
   if (isTRUE(test$marginal) && m_max > 0) {
-    abort_argument("m.max", m_max, "give m.max = 0, or indepTest = rcotCItest, because ritCItest tests without a set S.")
+    abort_argument(
+      "m.max",
+      m_max,
+      "give m.max = 0, or indepTest = rcotCItest, because ritCItest tests without a set S."
+    )
   }
 }
 

@@ -50,6 +50,23 @@ static SEXP make(R_altrep_class_t class, SEXP state, SEXP opened, int parts)
     return made;
 }
 
+/* Returns a vector with the numbers of x whose address stays. R's wrappers (an
+ * assignment of dimnames() makes one) exchange the vector that they wrap when a
+ * copy of them is changed: what they wrap now is held in their place. */
+SEXP pcgpu_lazy_plain(SEXP x)
+{
+    if (!ALTREP(x))
+        return x;
+    SEXP inner = R_altrep_data1(x);
+    if (TYPEOF(inner) == REALSXP && !ALTREP(inner) && XLENGTH(inner) == XLENGTH(x) && REAL_RO(inner) == REAL_RO(x))
+        return inner;
+    SEXP copy = PROTECT(Rf_allocVector(REALSXP, XLENGTH(x)));
+    if (XLENGTH(x) > 0)
+        memcpy(REAL(copy), REAL_RO(x), (size_t)XLENGTH(x) * sizeof(double));
+    UNPROTECT(1);
+    return copy;
+}
+
 /* pMax */
 
 static R_xlen_t p_max_length(SEXP x)
@@ -63,7 +80,10 @@ static void *p_max_dataptr(SEXP x, Rboolean writable)
     SEXP whole = part(x, 1);
     if (whole == R_NilValue) {
         whole = PROTECT(Rf_allocVector(REALSXP, p_max_length(x)));
-        if (!pcgpu_lazy_fill(part(x, 0), REAL(whole)))
+        int outcome = pcgpu_lazy_fill(part(x, 0), REAL(whole));
+        if (outcome == 2)
+            Rf_error("interrupted: the whole `pMax` was not made");
+        if (outcome != 0)
             Rf_error("not enough memory for the whole `pMax`: ask for its cells, or give R more memory");
         SET_VECTOR_ELT(R_altrep_data2(x), 1, whole);
         UNPROTECT(1);
@@ -81,6 +101,13 @@ static double p_max_elt(SEXP x, R_xlen_t i)
 {
     SEXP whole = part(x, 1);
     return whole == R_NilValue ? pcgpu_lazy_cell(part(x, 0), (size_t)i) : REAL(whole)[i];
+}
+
+/* What reads all cells makes them all first, which is quicker than one by one. */
+static SEXP p_max_of_all(SEXP x, Rboolean na_rm)
+{
+    p_max_dataptr(x, FALSE);
+    return NULL;
 }
 
 /* Once somebody has had its address, a copy must have other cells. */
@@ -101,7 +128,7 @@ static SEXP p_max_serialized_state(SEXP x)
         return state;
     R_xlen_t p = (R_xlen_t)pcgpu_lazy_p(part(x, 0));
     SEXP half = PROTECT(Rf_allocVector(REALSXP, p * (p - 1) / 2));
-    const double *cells = REAL(VECTOR_ELT(state, last));
+    const double *cells = REAL_RO(VECTOR_ELT(state, last));
     double *to = REAL(half);
     for (R_xlen_t y = 1; y < p; y++) {
         memcpy(to, cells + y * p, (size_t)y * sizeof(double));
@@ -324,5 +351,8 @@ void pcgpu_make_lazy_classes(DllInfo *dll)
     R_set_altvec_Dataptr_method(p_max_class, p_max_dataptr);
     R_set_altvec_Dataptr_or_null_method(p_max_class, p_max_dataptr_or_null);
     R_set_altreal_Elt_method(p_max_class, p_max_elt);
+    R_set_altreal_Sum_method(p_max_class, p_max_of_all);
+    R_set_altreal_Min_method(p_max_class, p_max_of_all);
+    R_set_altreal_Max_method(p_max_class, p_max_of_all);
     make_lists(dll);
 }

@@ -14,7 +14,7 @@ use crate::value::Value;
 pub fn from_list(test: &List) -> Outcome<RandomFeatures> {
     let (n, p) = (test.count("n", 1)?, test.count("p", 1)?);
     let settings = Settings {
-        form: test.choice("form", &[("rcot", Form::Rcot), ("rcit", Form::Rcit)])?,
+        form: test.choice("form", &[("rcot", Form::Rcot), ("rcit", Form::Rcit), ("rit", Form::Rit)])?,
         sides: test.count("sides", 1)?,
         given: test.count("given", 1)?,
         seed: test.count("seed", 0)? as u64,

@@ -28,6 +28,8 @@ use crate::value::{allocate, Value};
 #[allow(improper_ctypes)]
 extern "C" {
     fn pcgpu_lazy_p_max(state: SEXP, opened: SEXP) -> SEXP;
+    /// Returns a vector with the same numbers whose address stays.
+    fn pcgpu_lazy_plain(x: SEXP) -> SEXP;
     fn pcgpu_lazy_sepset(parts: SEXP, opened: SEXP) -> SEXP;
     /// Returns whether this R supports lazy lists (4.3 or newer).
     fn pcgpu_has_lazy_lists() -> i32;
@@ -95,7 +97,9 @@ pub fn slots(
     for part in ["p", "method", "edges", "sets", "gaps"] {
         state.push((part, listed.field(part)?.clone().into()));
     }
-    state.extend([("n", n.into()), (name, cells.clone().into())]);
+    // SAFETY: on R's thread; `cells` is protected by its Robj.
+    let plain = allocate(token, 0, Use::Correlations, || unsafe { pcgpu_lazy_plain(cells.get()) })?;
+    state.extend([("n", n.into()), (name, plain.into())]);
     let state = output::named(state).into_r(token)?;
     let opened = open(&input::list(&state, "state")?, token, pool)?;
     if !has_lazy_lists() {
@@ -135,18 +139,26 @@ pub unsafe extern "C" fn pcgpu_lazy_cell(opened: SEXP, at: usize) -> f64 {
     }
 }
 
-/// Fills in all cells of `pMax`. Returns whether there was memory for the work.
+/// Fills in all cells of `pMax`. Returns 0, or 1 if there was no memory for the work, or 2 if the user interrupted it.
 ///
 /// # Safety
 /// On R's thread; `opened` is a protected object of [`open`]; there are p x p cells.
 #[no_mangle]
 pub unsafe extern "C" fn pcgpu_lazy_fill(opened: SEXP, cells: *mut f64) -> i32 {
     let run = || {
-        let found = of(opened)?;
+        let (token, found) = (Token::new()?, of(opened)?);
         let cells = std::slice::from_raw_parts_mut(cells, found.flat.p() * found.flat.p());
-        found.fill(cells, &Pool::at_most(default_threads())).ok()
+        let mut look = |_| match token.wants_to_stop() {
+            true => Err(pcgpu_core::Error::Interrupted),
+            false => Ok(()),
+        };
+        Some(found.fill(cells, &Pool::at_most(default_threads()), &mut look))
     };
-    i32::from(matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Some(()))))
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Some(Ok(()))) => 0,
+        Ok(Some(Err(pcgpu_core::Error::Interrupted))) => 2,
+        _ => 1,
+    }
 }
 
 /// Returns the size of `sepset[[x]][[y]]`, counted from 0; -1: NULL. A set of one member is in `single`. A larger one is at `members`, and is

@@ -4,7 +4,7 @@ use super::na;
 use super::read::{Flat, Rows};
 use crate::ci::gauss::FisherZ;
 use crate::matrix::symmetrise;
-use crate::moments::{of_centred, of_two, Centred};
+use crate::moments::{of_centred, of_two, Centred, Watch};
 use crate::pool::Pool;
 use crate::Result;
 
@@ -78,11 +78,11 @@ impl<'a> PMax<'a> {
     /// Fills in all p x p cells, by column.
     ///
     /// # Errors
-    /// [`Error::Memory`](crate::Error::Memory) if there is none for the work.
-    pub fn fill(&self, cells: &mut [f64], pool: &Pool) -> Result<()> {
+    /// [`Error::Memory`](crate::Error::Memory) if there is none for the work; what `watch` returns.
+    pub fn fill(&self, cells: &mut [f64], pool: &Pool, watch: &mut Watch) -> Result<()> {
         let Flat { p, fast, .. } = self.flat;
         if let Correlations::Data(data, n) = self.of {
-            of_centred(&Centred::of_cells(data, n), pool, cells, &mut |_| Ok(()))?;
+            of_centred(&Centred::of_cells(data, n), pool, cells, watch)?;
         }
         let columns: Vec<(usize, &mut [f64])> = cells.chunks_mut(p).enumerate().collect();
         pool.each_of(columns, |_, (y, column)| {

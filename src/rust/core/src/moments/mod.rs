@@ -126,11 +126,15 @@ pub fn centred<'w>(
     Ok(Found { summaries, rows: n, is_done })
 }
 
-/// Returns the correlation of two of these centred columns of n numbers, summed in order.
+/// Returns the correlation of two of these centred columns of n numbers, with the digits that [`of_centred`] gives for all; NaN if there is
+/// no memory for the work.
 pub fn of_two(cells: &[f64], n: usize, pair: [usize; 2]) -> f64 {
-    let [x, y] = pair.map(|v| &cells[v * n..][..n]);
-    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    product(x, y) / (product(x, x) * product(y, y)).sqrt()
+    let of = Centred::as_they_are(pair.map(|v| Numbers::Doubles(&cells[v * n..][..n])).to_vec());
+    let mut c = [f64::NAN; 4];
+    match upper(&of, &Pool::none(), &mut c, &mut |_| Ok(())) {
+        Ok(()) => c[2],
+        Err(_) => f64::NAN,
+    }
 }
 
 /// Writes the correlations of centred columns, as [`correlation`] does.
@@ -242,6 +246,25 @@ mod tests {
         let (a, b) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
         let sum = |f: &dyn Fn(f64, f64) -> f64| x.iter().zip(y).map(|(x, y)| f(x - a, y - b)).sum::<f64>();
         sum(&|x, y| x * y) / (sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()
+    }
+
+    #[test]
+    fn a_pair_has_the_digits_that_it_has_among_all() {
+        for (n, p) in [(2, 3), (12, 70), (5000, 9), (300, NARROW + 5)] {
+            for scale in [1.0, 1e-100] {
+                let mut cells: Vec<f64> = (0..n * p).map(|at| scale * (value(at % n, at / n) - 1.5)).collect();
+                for column in cells.chunks_mut(n) {
+                    let mean = column.iter().sum::<f64>() / n as f64;
+                    column.iter_mut().for_each(|cell| *cell -= mean);
+                }
+                let mut c = vec![0.0; p * p];
+                of_centred(&Centred::of_cells(&cells, n), &Pool::new(2), &mut c, &mut |_| Ok(())).unwrap();
+                for (x, y) in [(0, 1), (0, p - 1), (p / 2, p - 1), (p - 2, p - 1)].into_iter().filter(|(x, y)| x < y) {
+                    let two = of_two(&cells, n, [x, y]);
+                    assert!(two.to_bits() == c[y * p + x].to_bits() && two.abs() <= 1.0, "{n} x {p}: {x} {y}");
+                }
+            }
+        }
     }
 
     fn value(row: usize, column: usize) -> f64 {

@@ -32,6 +32,9 @@ fn may_be(options: &Options) -> bool {
 
 /// Returns the number of such triples that knowledge itself does not decide, and the first `most` of them.
 fn select(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, most: usize) -> Result<(u64, Vec<[u32; 3]>)> {
+    if sepsets.surely_separate_all(skeleton) {
+        return Ok((0, Vec::new()));
+    }
     let poll = Poll::new(options.wants_to_stop, None).with_pool(&options.pool);
     let knowledge = &options.knowledge;
     select_unshielded(skeleton, &poll, most, |[a, b, c]| {

@@ -19,6 +19,9 @@ const KEPT: usize = 64 << 20;
 /// Bytes of sets that threads keep for each other.
 const BUDGET: usize = 512 << 20;
 
+/// Residuals by variable, and the bytes that they count.
+type Known = HashMap<u32, (Arc<[Row]>, Charge)>;
+
 /// The shared part of tests given S.
 #[derive(Debug)]
 pub struct Given {
@@ -33,7 +36,7 @@ pub struct Given {
     panels: usize,
     factor: Factor,
     /// Residuals of variables, of the rows of tests without missing values.
-    known: Mutex<HashMap<u32, (Arc<[Row]>, Charge)>>,
+    known: Mutex<Known>,
     is_shared: bool,
     /// The bytes of all but the residuals, if threads keep this for each other.
     charge: OnceLock<Charge>,

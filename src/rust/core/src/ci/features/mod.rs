@@ -41,6 +41,8 @@ pub enum Form {
     Rcot,
     /// RCIT: S is joined to one of the two.
     Rcit,
+    /// RIT: the same without S. A test with S has no answer.
+    Rit,
 }
 
 /// The settings of the tests.
@@ -267,6 +269,9 @@ impl RandomFeatures {
 
     /// Returns p of (x, y) given S. `shared`: what threads keep for each other, if no values are missing.
     pub fn p_value(&self, x: usize, y: usize, s: &[u32], shared: &Shared, work: &mut Work) -> f64 {
+        if self.settings.form == Form::Rit && !s.is_empty() {
+            return f64::NAN;
+        }
         let [x, y] = [x.min(y), x.max(y)];
         let Some(given) = self.given_for(x, y, s, shared, work) else { return f64::NAN };
         let n = given.rows.len();

@@ -49,12 +49,14 @@ pub(super) fn bandwidth(count: usize) -> f64 {
     (2.0 * d * (1.0 - 2.0 / (9.0 * d)).powi(3)).sqrt()
 }
 
-/// Returns the square root of 2 times the cosine of an angle in turns, of at most 2^50. Only sums and products, so that all machines have
-/// the same digits.
+/// Returns the square root of 2 times the cosine of an angle in turns; beyond 2^50 turns, that of 2^50. Only sums and products, so that all
+/// machines have the same digits.
 #[inline(always)]
 fn wave(turns: f64) -> f64 {
     // Adding and subtracting this rounds to a whole number.
     const WHOLE: f64 = 6_755_399_441_055_744.0;
+    const MOST: f64 = 1_125_899_906_842_624.0;
+    let turns = turns.clamp(-MOST, MOST);
     let part = turns - ((turns + WHOLE) - WHOLE);
     // cos(2 π part) = sin(2 π q), by the series of the sine for at most a quarter of a turn.
     let angle = (0.25 - part.abs()) * TAU;
