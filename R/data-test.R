@@ -31,11 +31,43 @@ filled_from_data <- function(given, na) {
       na,
       "leave out `indepTest`, so that `na` chooses the test. gaussCItwd, disCItwd and mixCItwd need no `na`."
     )
+  } else if (is.function(given$indepTest) && are_observations(given$suffStat)) {
+    keeps <- is_container(given$suffStat) || ncol(given$suffStat) > most_correlations
+    maker <- maker_of(test_name(given$indepTest), if (keeps) "data" else "correlations")
+    if (!is.null(maker)) {
+      given$suffStat <- about_data(maker(given$suffStat))
+    }
   }
   if (!any(c("labels", "p") %in% names(given))) {
     given$labels <- told_names(labels_of_suff(given$suffStat))
   }
   given
+}
+
+# Returns whether this is a table of observations. A square matrix may also be one of correlations.
+are_observations <- function(x) {
+  is.data.frame(x) || is.matrix(x) && is.atomic(x) && nrow(x) != ncol(x) || is_container(x)
+}
+
+# Returns the function that computes the statistic of the test with this name from data, or NULL. keep: what
+# suff_gauss() keeps; with "data", only the correlations that a question needs are computed.
+maker_of <- function(name, keep = "data") {
+  switch(
+    name,
+    gaussCItest = function(data) suff_gauss(data, keep = keep, progress = FALSE),
+    disCItest = ,
+    binCItest = ,
+    chi2CItest = suff_discrete,
+    cmiKnnCItest = ,
+    mixedCItest = suff_knn,
+    rcotCItest = ,
+    rcitCItest = ,
+    ritCItest = suff_kernel,
+    gaussCItwd = ,
+    disCItwd = ,
+    mixCItwd = ,
+    mixCItest = identity
+  )
 }
 
 # Checks `alpha` for data. pcalg accepts any number; from 1 on it keeps all edges, and the search never ends.

@@ -165,29 +165,16 @@ test_of_fit <- function(fit) {
   }
 }
 
-# Returns the function that computes the statistic of a test of this package.
+# Returns the function that computes the statistic of a test of this package from data.
 statistic_maker <- function(indepTest) {
-  switch(
-    if (is.function(indepTest)) test_name(indepTest) else "",
-    # keep = "data" computes only the correlations that a question needs.
-    gaussCItest = function(rows) suff_gauss(rows, keep = "data", progress = FALSE),
-    disCItest = ,
-    binCItest = ,
-    chi2CItest = suff_discrete,
-    cmiKnnCItest = ,
-    mixedCItest = suff_knn,
-    rcotCItest = ,
-    rcitCItest = ,
-    ritCItest = suff_kernel,
-    gaussCItwd = ,
-    disCItwd = ,
-    mixCItwd = ,
-    mixCItest = identity,
+  made <- maker_of(if (is.function(indepTest)) test_name(indepTest) else "")
+  if (is.null(made)) {
     abort_argument(
       "suffStat",
       NULL,
       "give a function that computes the sufficient statistic of `indepTest` from rows of `data`.",
       is = "missing"
     )
-  )
+  }
+  made
 }

@@ -49,8 +49,8 @@
 #' - Labels that differ from the names of the data other than in their order are matched by position, as in pcalg, with
 #'   a warning of class `pcgpu_warning_names`. `alpha` outside (0, 1) is accepted as in pcalg, with a warning of class
 #'   `pcgpu_warning_alpha`.
-#' - Only here: `labels` and `p` can be left out if `suffStat` has a matrix with a column for each variable, and
-#'   `indepTest` if `suffStat` is data.
+#' - Only here: `suffStat` may be data, also with `indepTest`. Then `indepTest` can be left out, too, and `labels` and `p`
+#'   if `suffStat` has a matrix with a column for each variable.
 #' - Only here: `fixedGaps` and `fixedEdges` may have row names that differ from their column names, for instance names
 #'   on one side only.
 #' - Only here: the `suffStat` of a discrete test may lack `adaptDF` (it is then `FALSE`), or come from `na =
@@ -168,7 +168,8 @@
 #'   the test: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and text, [mixCItest()] for both. A
 #'   message of class `pcgpu_message_data` names it. For missing values see `na` in [pc_control()]. A list of multiply
 #'   imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and mixed counterparts.
-#'   The section "Data" describes how columns are read.
+#'   The section "Data" describes how columns are read. With `indepTest`, data are passed to the function that computes
+#'   its statistic, such as [suff_gauss()], except a square matrix.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`.
 #' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside

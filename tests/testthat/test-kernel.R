@@ -326,7 +326,7 @@ test_that("searches refuse the statistic of another test, other labels, and ritC
     e
   }
   refused("suffStat", skeleton, list(C = diag(3), n = 600), rcotCItest, p = 3)
-  refused("suffStat", skeleton, s$data, rcotCItest, p = 3)
+  refused("suffStat", skeleton, list(dm = s$data), rcotCItest, p = 3)
   refused("suffStat$features", skeleton, suff_knn(s$data, seed = 1), rcotCItest, p = 3)
   refused("suffStat", skeleton, s, gaussCItest, p = 3)
   refused("suffStat$discrete", skeleton, s, cmiKnnCItest, p = 3)
@@ -459,4 +459,23 @@ test_that("stability() and markov_check() make the statistic of data by themselv
   dag <- random_dag(5, 2, seed = 1, labels = names(x))
   table <- quietly(as.data.frame(markov_check(dag, x, rcotCItest, resamples = 0, seed = 2)))
   expect_true(all(table$p >= 0 & table$p <= 1))
+})
+
+test_that("data and a named test are searched as the test's statistic", {
+  set.seed(5)
+  x <- matrix(rnorm(400), 100, 4, dimnames = list(NULL, letters[1:4]))
+  x[, 2] <- x[, 1]^2 + rnorm(100) / 4
+  set.seed(1)
+  fit <- suppressMessages(pc(x, rcotCItest, 0.05))
+  set.seed(1)
+  suff <- suppressMessages(suff_kernel(x))
+  expect_identical(fit@pMax, pc(suff, rcotCItest, 0.05, labels = colnames(x))@pMax)
+  expect_equal(pc(x, gaussCItest, 0.05)@pMax, pc(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x))@pMax)
+  levels <- as.data.frame(lapply(as.data.frame(x), function(column) factor(column > 0)))
+  expect_identical(
+    skeleton(levels, disCItest, 0.05)@pMax,
+    skeleton(suff_discrete(levels), disCItest, 0.05, labels = colnames(x))@pMax
+  )
+  e <- expect_error(pc(cor(x), gaussCItest, 0.05), class = "pcgpu_error_argument")
+  expect_identical(e$argument, "suffStat")
 })

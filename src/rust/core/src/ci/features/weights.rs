@@ -1,8 +1,8 @@
 //! The random numbers of the features, and the features themselves.
 //!
-//! A feature of a vector v is the square root of 2 times cos(w'v / σ + b), w normal and b uniform (Rahimi and Recht 2007, "Random features
-//! for large-scale kernel machines"). w and b depend on the seed, the variable's number, the feature's number and the purpose, so that all
-//! machines, threads and searches have the same ones. A variable has other weights as x or y than in S.
+//! A feature of a vector v is the square root of 2 times cos(w'v / σ + b), w normal and b uniform. See Rahimi and Recht 2007, "Random features
+//! for large-scale kernel machines". All machines, threads and searches have the same w and b: they depend on the seed, the variable's
+//! number, the feature's number and the purpose. A variable has other weights as x or y than in S.
 
 use std::f64::consts::{SQRT_2, TAU};
 
