@@ -5,7 +5,6 @@ refused <- function(suffStat, message, test = disCItest, labels = paste0("v", 1:
 
 test_that("a sufficient statistic of another shape is refused with a hint", {
   s <- simulate_codes(3, 50)
-  refused(s$dm, "which suff_discrete")
   refused(list(nlev = 2), "disCItest needs list")
   refused(list(dm = as.data.frame(lapply(as.data.frame(s$dm), factor))), "not numeric in columns \"v1\"")
   refused(list(dm = "a"), "needs list")

@@ -13,8 +13,6 @@ bad <- function(suffStat, argument, message, ...) {
 test_that("data in place of correlations are refused", {
   x <- simulate(8, 100)
   hint <- "list(C = cor(x), n = nrow(x))"
-  bad(x, "suffStat", hint)
-  bad(as.data.frame(x), "suffStat", hint)
   bad(list(C = x, n = 100), "suffStat$C", hint)
   bad(list(x), "suffStat", hint)
   bad("C", "suffStat", hint)

@@ -4,7 +4,6 @@ test_that("a statistic that was not made by suff_knn() is refused by name", {
     e <- expect_error(skeleton(suffStat, cmiKnnCItest, 0.05, labels = labels), class = "pcgpu_error_argument")
     expect_identical(e$argument, argument)
   }
-  refused("suffStat", s$data)
   refused("suffStat", list(C = diag(3), n = 20))
   refused("suffStat$data", s, labels = c("a", "b"))
   refused("labels", s, labels = c("a", "c", "b"))

@@ -89,7 +89,8 @@ impl Gpu {
     }
 
     /// Returns whether the CPU works with the GPUs where it can: on nearest-neighbour tests, tests of mixed data and feature selections.
-    /// For other tests, one launch on a GPU does what takes the CPU seconds.
+    /// For other tests, one launch on a GPU does what takes the CPU seconds: link (724 x 20,000, discrete) takes 1.39 s on 16 cores and
+    /// 0.07 s on an H200. Even if work were shared without cost, the CPU could take a twentieth.
     pub fn with_cpu(&self) -> bool {
         self.with_cpu
     }

@@ -262,7 +262,11 @@ fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, po
         return Ok(Against::default());
     }
     let (count, triples) = select_unshielded(skeleton, poll, TOLD, |[x, y, z]| {
-        knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, y as u32) && !sepsets.are_unseparated(x, z)
+        knowledge.excludes(x, y, z) && {
+            // Each set is looked up once, as there may be many triples.
+            let sets = [sepsets.get(x, z), sepsets.get(z, x)];
+            sets.iter().any(Option::is_some) && !sets.iter().flatten().any(|set| set.contains(&(y as u32)))
+        }
     })?;
     Ok(Against { count, triples })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The modules that each layer may use besides itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 26] = [
+const LAYERS: [(&str, &[&str]); 27] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -12,13 +12,14 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("random", &[]),
     ("numbers", &[]),
     ("simd", &[]),
+    ("panels", &["simd"]),
     ("pool", &["memory"]),
     ("matrix", &["pool"]),
-    ("moments", &["memory", "matrix", "numbers", "simd", "pool"]),
+    ("moments", &["memory", "matrix", "numbers", "simd", "panels", "pool"]),
     ("planes", &["memory", "pool"]),
     ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "simd", "pool"]),
-    ("ci", &["memory", "matrix", "random", "pool"]),
+    ("ci", &["memory", "matrix", "random", "simd", "panels", "pool"]),
     ("search", &["memory", "observer", "team", "matrix", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
     ("orient", &["memory", "pool", "graph", "ci"]),

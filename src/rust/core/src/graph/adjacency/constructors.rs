@@ -141,6 +141,9 @@ impl Adjacency {
     pub fn from_lower_lists(mut listed: Vec<Vec<u32>>, is_complement: bool) -> Self {
         let p = listed.len();
         let ends: Vec<usize> = listed.iter().map(Vec::len).collect();
+        let mut more = vec![0; p];
+        listed.iter().flatten().for_each(|&x| more[x as usize] += 1);
+        listed.iter_mut().zip(more).for_each(|(list, more)| list.reserve_exact(more));
         for (y, &end) in ends.iter().enumerate() {
             // A list grows by larger vertices only after its own turn, and these come in ascending order.
             for at in 0..end {

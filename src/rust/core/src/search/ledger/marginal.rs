@@ -21,6 +21,8 @@ use crate::Result;
 const BATCH: usize = 512 << 20;
 /// Fewest batches.
 const BATCHES: usize = 8;
+/// Share of the pairs from which their lists foretell the lists of all.
+const FORETELLS: f64 = 0.01;
 
 /// Storage for the findings of some columns: a bit row for each column, or lists.
 enum Storage<'a> {
@@ -99,7 +101,7 @@ impl Ledger<'_> {
     ) -> Result<(Adjacency, Adjacency, u64)> {
         let (p, words) = (self.options.p, self.options.p.div_ceil(64));
         let each = (BATCH / (2 * size_of::<u64>() * words)).clamp(1, p.div_ceil(BATCHES));
-        let (mut rest, mut others, mut left) = (Vec::with_capacity(p), Vec::with_capacity(p), 0);
+        let (mut rest, mut others, mut left, mut listed) = (Vec::with_capacity(p), Vec::with_capacity(p), 0, 0);
         let share = |end: usize| (end as f64 / p as f64).powi(2);
         for first in (0..p).step_by(each) {
             let columns = first..p.min(first + each);
@@ -107,11 +109,17 @@ impl Ledger<'_> {
             let mut found = vec![Found::default(); columns.len()];
             self.run_columns(worker, &mut part, columns, Storage::Lists(&mut found), &[])?;
             for Found { rest: stay, unseparated, left: count } in found {
+                listed += stay.len() + unseparated.len();
                 rest.push(stay);
                 others.push(unseparated);
                 left += count;
             }
             memory::check()?;
+            // The lists will have each pair from both vertices. The first pairs foretell the others, so that a graph that is too dense is
+            // refused early.
+            let done = share(first + each).min(1.0);
+            let all = 2.0 * listed as f64 / if done > FORETELLS { done } else { 1.0 };
+            memory::room(size_of::<u32>() * (all as usize - listed), Use::Pairs)?;
         }
         Ok((Adjacency::from_lower_lists(rest, false), Adjacency::from_lower_lists(others, true), left))
     }
