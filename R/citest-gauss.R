@@ -71,6 +71,25 @@ check_two <- function(x, y, given) {
   }
 }
 
+# Returns the variables of a test as column numbers of `data`: list(x, y, S). All must be different; `distinct`: also the
+# members of S.
+check_question <- function(x, y, S, data, distinct = FALSE) {
+  given <- y
+  x <- check_position(x, data, "x", 1L)
+  y <- check_position(y, data, "y", 1L)
+  S <- check_position(S, data, "S")
+  check_two(x, y, given)
+  if (x %in% S || y %in% S || distinct && anyDuplicated(S)) {
+    abort_argument(
+      "S",
+      S,
+      "`x`, `y` and the members of `S` must be different variables.",
+      is = sprintf("%s, with x = %d and y = %d", describe(S), x, y)
+    )
+  }
+  list(x = x, y = y, S = S)
+}
+
 # Returns variables as column numbers of a matrix; looks up names.
 check_position <- function(at, C, argument, size = length(at)) {
   number <- if (is.character(at)) {

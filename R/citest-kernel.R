@@ -11,8 +11,9 @@
 #'
 #' The tests are those of Strobl, Zhang and Visweswaran (2019). x and y are mapped to a few random features (Rahimi and
 #' Recht 2007), S to many. A regression with a small ridge removes the features of S from those of x and y. The
-#' statistic is the sum of the squared covariances of the residuals of x with those of y, times n c (see below). Under independence it is a weighted sum of chi-squared variables, whose upper
-#' tail is approximated from its first three cumulants (Hall 1983; Buckley and Eagleson 1988).
+#' statistic is the sum of the squared covariances of the residuals of x with those of y, times n c (see below). Under
+#' independence it is a weighted sum of chi-squared variables. Its upper tail is approximated from its first three
+#' cumulants (Hall 1983; Buckley and Eagleson 1988).
 #'
 #' P-values are not those of the authors' package RCIT, for these reasons:
 #' - The factor is n c instead of n. c is the sum of (1 - h)^2 over the rows divided by that of 1 - h, where h is a row's

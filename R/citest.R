@@ -124,6 +124,19 @@ discrete_test <- function(indepTest) {
   NULL
 }
 
+# Stops unless these are the data of exactly the variables with these labels.
+check_columns <- function(data, labels, argument) {
+  if (ncol(data) != length(labels)) {
+    abort_argument(
+      argument,
+      data,
+      "use the data of exactly these variables.",
+      needs = column_for_each(length(labels), ncol(data))
+    )
+  }
+  check_own_names(colnames(data), labels, argument)
+}
+
 # Makes a test from an R function. Its warnings, messages and interrupts take their usual course, because Rust lets R's
 # jumps pass. An error is raised again with the test at fault.
 r_test <- function(indepTest, suffStat, said) {

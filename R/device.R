@@ -110,33 +110,7 @@ gpu_numbers <- function(device) {
 # count them if `several` of them pay off.
 choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(test, p), several = FALSE) {
   if (device$kind == "cuda") {
-    if (test$kind == "function") {
-      abort_argument(
-        "device",
-        device_name(device),
-        "give device = \"cpu\" or \"auto\", or a test of this package.",
-        is = sprintf("%s, but a test that is an R function runs on the CPU only", dQuote(device_name(device), FALSE))
-      )
-    }
-    if (test$kind == "features") {
-      abort_argument(
-        "device",
-        device_name(device),
-        "give device = \"cpu\" or \"auto\".",
-        is = sprintf("%s, but the kernel tests run on the CPU only", dQuote(device_name(device), FALSE))
-      )
-    }
-    if (only_pools(test)) {
-      abort_argument(
-        "device",
-        device_name(device),
-        "give device = \"cpu\" or \"auto\".",
-        is = sprintf(
-          "%s, but tests of imputed numeric data only look up correlations, which a GPU cannot speed up",
-          dQuote(device_name(device), FALSE)
-        )
-      )
-    }
+    refuse_gpu(device, test)
     device <- without_idle_cpu(device, test)
     device$automatic <- FALSE
     return(device)
@@ -145,6 +119,26 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
     return(device)
   }
   if (pays && method != "original") automatic_gpu(several) else automatic_cpu(test)
+}
+
+# Stops if a test runs on the CPU only.
+refuse_gpu <- function(device, test) {
+  why <- if (test$kind == "function") {
+    "a test that is an R function runs on the CPU only"
+  } else if (test$kind == "features") {
+    "the kernel tests run on the CPU only"
+  } else if (only_pools(test)) {
+    "tests of imputed numeric data only look up correlations, which a GPU cannot speed up"
+  }
+  if (!is.null(why)) {
+    other <- if (test$kind == "function") ", or a test of this package"
+    abort_argument(
+      "device",
+      device_name(device),
+      paste0("give device = \"cpu\" or \"auto\"", other, "."),
+      is = sprintf("%s, but %s", dQuote(device_name(device), FALSE), why)
+    )
+  }
 }
 
 # Returns `device`, as the user gave it or as check_device() returns it, without a CPU that would be idle next to GPUs.

@@ -223,15 +223,7 @@ discrete_tests <- list(
 
 check_suff_discrete <- function(suffStat, labels, test, threads = 1L) {
   dm <- check_dm(suffStat, test)
-  if (ncol(dm) != length(labels)) {
-    abort_argument(
-      "suffStat$dm",
-      dm,
-      "use the data of exactly these variables.",
-      needs = column_for_each(length(labels), ncol(dm))
-    )
-  }
-  check_own_names(colnames(dm), labels, "suffStat$dm")
+  check_columns(dm, labels, "suffStat$dm")
   check_against(names(suffStat$nlev), colnames(dm), "suffStat$nlev", "suffStat$dm", tell = FALSE)
   discrete_for_rust(suffStat, dm, seq_along(labels), test, threads)
 }

@@ -111,15 +111,7 @@ check_kernel_data <- function(suffStat, test) {
 
 check_suff_kernel <- function(suffStat, labels, test) {
   data <- check_kernel_data(suffStat, test)
-  if (ncol(data) != length(labels)) {
-    abort_argument(
-      "suffStat$data",
-      data,
-      "use the data of exactly these variables.",
-      needs = column_for_each(length(labels), ncol(data))
-    )
-  }
-  check_own_names(colnames(data), labels, "suffStat$data")
+  check_columns(data, labels, "suffStat$data")
   kernel_for_rust(suffStat, data, seq_along(labels), test)
 }
 
@@ -157,23 +149,11 @@ refuse_sets <- function(test, m_max) {
 # Runs one test.
 kernel_p_value <- function(x, y, S, suffStat, test) {
   data <- check_kernel_data(suffStat, test)
-  given <- y
-  x <- check_position(x, data, "x", 1L)
-  y <- check_position(y, data, "y", 1L)
-  S <- check_position(S, data, "S")
-  check_two(x, y, given)
-  if (x %in% S || y %in% S) {
-    abort_argument(
-      "S",
-      S,
-      "`x`, `y` and the members of `S` must be different variables.",
-      is = sprintf("%s, with x = %d and y = %d", describe(S), x, y)
-    )
+  at <- check_question(x, y, S, data)
+  if (test$marginal && length(at$S)) {
+    abort_argument("S", at$S, "give NULL, or use rcotCItest, because ritCItest tests without a set S.")
   }
-  if (test$marginal && length(S)) {
-    abort_argument("S", S, "give NULL, or use rcotCItest, because ritCItest tests without a set S.")
-  }
-  at <- sort(unique(c(x, y, S)))
-  p <- check_rust(rust_features_test(kernel_for_rust(suffStat, data, at, test), match(x, at), match(y, at)))
+  all <- sort(unique(unlist(at)))
+  p <- check_rust(rust_features_test(kernel_for_rust(suffStat, data, all, test), match(at$x, all), match(at$y, all)))
   if (is.nan(p)) NA_real_ else p
 }

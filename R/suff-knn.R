@@ -230,15 +230,7 @@ check_early_stop <- function(early_stop) {
 # alpha: that of the search, which must equal that of the statistic's early stop.
 check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   data <- check_knn_data(suffStat, test)
-  if (ncol(data) != length(labels)) {
-    abort_argument(
-      "suffStat$data",
-      data,
-      "use the data of exactly these variables.",
-      needs = column_for_each(length(labels), ncol(data))
-    )
-  }
-  check_own_names(colnames(data), labels, "suffStat$data")
+  check_columns(data, labels, "suffStat$data")
   early <- check_early_stop(suffStat$early_stop)
   if (!is.null(alpha) && !is.null(early) && early[["alpha"]] != alpha) {
     abort_argument(
@@ -321,24 +313,12 @@ check_knn_data <- function(suffStat, test) {
 # Runs one test.
 knn_p_value <- function(x, y, S, suffStat, test) {
   data <- check_knn_data(suffStat, test)
-  given <- y
-  x <- check_position(x, data, "x", 1L)
-  y <- check_position(y, data, "y", 1L)
-  S <- check_position(S, data, "S")
-  check_two(x, y, given)
-  at <- sort(unique(c(x, y, S)))
-  if (x %in% S || y %in% S) {
-    abort_argument(
-      "S",
-      S,
-      "`x`, `y` and the members of `S` must be different variables.",
-      is = sprintf("%s, with x = %d and y = %d", describe(S), x, y)
-    )
-  }
+  at <- check_question(x, y, S, data)
+  all <- sort(unique(unlist(at)))
   found <- rust_knn_test(
-    knn_for_rust(suffStat, data, at, test),
-    match(x, at),
-    match(y, at),
+    knn_for_rust(suffStat, data, all, test),
+    match(at$x, all),
+    match(at$y, all),
     engine_list(new_device("cpu"), resolve_threads())
   )
   check_rust(found)$p

@@ -419,21 +419,9 @@ mixed_p_value <- function(x, y, S, suffStat, test) {
   }
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
-  given <- y
-  x <- check_position(x, first, "x", 1L)
-  y <- check_position(y, first, "y", 1L)
-  S <- check_position(S, first, "S")
-  check_two(x, y, given)
-  if (x %in% S || y %in% S || anyDuplicated(S)) {
-    abort_argument(
-      "S",
-      S,
-      "`x`, `y` and the members of `S` must be different variables.",
-      is = sprintf("%s, with x = %d and y = %d", describe(S), x, y)
-    )
-  }
+  at <- check_question(x, y, S, first, distinct = TRUE)
   # A search tests (x, y) with x < y.
-  at <- c(min(x, y), max(x, y), S)
+  at <- c(min(at$x, at$y), max(at$x, at$y), at$S)
   if (is.null(data$correlations)) {
     data$sets <- lapply(data$sets, function(set) if (ncol(set) >= max(at)) set[, at, drop = FALSE] else set)
   } else {

@@ -102,7 +102,7 @@ impl MixedTest {
     }
 }
 
-/// Reads n rows of p variables in so many data sets, from `matrix` or `columns` as [`MixedTest::from_list`] has them.
+/// Reads n rows of p variables in `sets` data sets, from `matrix` or `columns` as [`MixedTest::from_list`] has them.
 pub fn frame_of(test: &List, [n, p]: [usize; 2], sets: usize) -> Outcome<Frame> {
     let frame = match test.optional("matrix") {
         Some(x) => of_matrix(x, n, p)?,

@@ -124,7 +124,7 @@ impl<S> Task<S> for Solve<'_> {
 }
 
 impl Factor {
-    /// Factorises a matrix of `width` rows, of which only the upper triangle is read.
+    /// Factorises a matrix of `width` rows. Only its upper triangle is read.
     pub fn new(mut cells: Vec<f64>, width: usize) -> Self {
         simd::run(Factorise(&mut cells, width));
         Factor { width, cells }
@@ -193,7 +193,7 @@ pub(super) fn subtract(panels: &[Row], by: &[Row], sides: &mut [Row]) {
     simd::run(Subtract(panels, by, sides));
 }
 
-/// Returns the traces of M, M² and M³ for a symmetric matrix of `width` rows, of which only the upper triangle is read.
+/// Returns the traces of M, M² and M³ for a symmetric matrix of `width` rows. Only its upper triangle is read.
 pub(super) fn traces(cells: &mut [f64], width: usize) -> [f64; 3] {
     for i in 0..width {
         for j in 0..i {

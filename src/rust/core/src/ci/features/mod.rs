@@ -22,12 +22,14 @@ mod linear;
 mod scale;
 mod weights;
 
+use std::sync::Arc;
+
 use crate::memory::{self, Use};
 use crate::panels::{Row, DEEP, WIDE};
 use crate::{Error, Result};
 
 use super::chi_squared::upper_tail;
-use super::mixed::Frame;
+use super::mixed::{has, Frame};
 use given::Given;
 use linear::{add_cross, add_gram, traces};
 use weights::{bandwidth, normal, phase, Features, Member, Role};
@@ -99,7 +101,7 @@ pub struct RandomFeatures {
 /// Working memory of a thread.
 #[derive(Debug, Default)]
 pub struct Work {
-    given: Option<std::sync::Arc<Given>>,
+    given: Option<Arc<Given>>,
     x: Vec<Row>,
     y: Vec<Row>,
     products: Vec<Row>,
@@ -130,11 +132,9 @@ impl RandomFeatures {
         if names.len() != frame.p() || frame.sets() != 1 {
             return Err(wrong("suffStat", format!("has {} names", names.len()), "give a number for each column"));
         }
-        let (n, panels) = (frame.n(), given.div_ceil(WIDE));
-        memory::room(
-            frame.p() * (n * (size_of::<f64>() + size_of::<Row>()) + panels * size_of::<Row>()),
-            Use::Samples,
-        )?;
+        // A last column of the features of S has the constant.
+        let (n, all) = (frame.n(), (given + 1).div_ceil(WIDE));
+        memory::room(frame.p() * (n * (size_of::<f64>() + size_of::<Row>()) + all * size_of::<Row>()), Use::Samples)?;
         let row = |panel: usize, most: usize, of: &dyn Fn(u32) -> f64| {
             Row(std::array::from_fn(|l| match panel * WIDE + l {
                 feature if feature < most => of(feature as u32),
@@ -143,8 +143,6 @@ impl RandomFeatures {
         };
         let seed = settings.seed;
         let phases = |role, count: usize, panel| row(panel, count, &|feature| phase(seed, role, None, feature));
-        // A last column has the constant.
-        let all = (given + 1).div_ceil(WIDE);
         let mut made = RandomFeatures {
             variables: memory::space(frame.p(), Use::Samples)?,
             phases: (0..all).map(|panel| phases(Role::Given, given, panel)).collect(),
@@ -233,11 +231,6 @@ impl RandomFeatures {
         (self.settings.given + 2 * WIDE) * 8 * rows
     }
 
-    /// Returns the settings.
-    pub fn settings(&self) -> Settings {
-        self.settings
-    }
-
     fn member(&self, variable: u32, role: Role) -> Member<'_> {
         let Variable { values, given, joint, .. } = &self.variables[variable as usize];
         let weights = if role == Role::Given { given } else { joint };
@@ -304,14 +297,7 @@ impl RandomFeatures {
     }
 
     /// Returns what tests given S share: of the thread's last test, of another thread, or made now. `None` if memory is short.
-    fn given_for(
-        &self,
-        x: usize,
-        y: usize,
-        s: &[u32],
-        shared: &Shared,
-        work: &mut Work,
-    ) -> Option<std::sync::Arc<Given>> {
+    fn given_for(&self, x: usize, y: usize, s: &[u32], shared: &Shared, work: &mut Work) -> Option<Arc<Given>> {
         let mut set = s.to_vec();
         set.sort_unstable();
         if !self.has_holes {
@@ -329,10 +315,10 @@ impl RandomFeatures {
             true => work.rows.extend(0..n as u32),
             false => {
                 let present = &work.present;
-                work.rows.extend((0..n as u32).filter(|&row| present[row as usize / 64] >> (row % 64) & 1 == 1));
+                work.rows.extend((0..n as u32).filter(|&row| has(present, row as usize)));
             }
         }
-        Given::new(self, set, Some(&work.rows), &mut work.panels).map(std::sync::Arc::new)
+        Given::new(self, set, Some(&work.rows), &mut work.panels).map(Arc::new)
     }
 }
 

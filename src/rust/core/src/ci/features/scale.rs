@@ -1,6 +1,7 @@
 //! Scales of numbers and of features.
 
 use super::weights::bandwidth;
+use crate::ci::mixed::has;
 use crate::panels::Row;
 
 /// Most values of a column whose distances are looked at.
@@ -9,9 +10,8 @@ const MOST: usize = 1 << 12;
 /// Returns the numbers divided so that the median distance of two of them is that of two standard normal numbers. If more than half of the
 /// distances are 0, their mean square is that of two such numbers. `present`: a bit for each row with a value; empty: all.
 pub(super) fn scaled(values: &[f64], present: &[u64]) -> Vec<f64> {
-    let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
     let mut sorted: Vec<f64> =
-        values.iter().enumerate().filter(|&(row, _)| has(row)).map(|(_, &value)| value).collect();
+        values.iter().enumerate().filter(|&(row, _)| has(present, row)).map(|(_, &value)| value).collect();
     sorted.sort_by(f64::total_cmp);
     // Evenly spaced among the sorted ones, so that the order of the rows does not matter.
     let some: Vec<f64> = match sorted.len() {
@@ -64,17 +64,16 @@ fn median_distance(sorted: &[f64]) -> f64 {
 /// Gives the first `count` columns a mean of 0 and a mean square of 1 over the rows with a value, and sets the others to 0. A constant column
 /// becomes 0.
 pub(super) fn standardise(rows: &mut [Row], count: usize, present: &[u64]) {
-    let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
-    let n = (0..rows.len()).filter(|&row| has(row)).count().max(1) as f64;
+    let n = (0..rows.len()).filter(|&row| has(present, row)).count().max(1) as f64;
     for column in 0..count {
         let sum = |rows: &[Row], of: &dyn Fn(f64) -> f64| {
-            rows.iter().enumerate().filter(|&(at, _)| has(at)).map(|(_, row)| of(row.0[column])).sum::<f64>()
+            rows.iter().enumerate().filter(|&(at, _)| has(present, at)).map(|(_, row)| of(row.0[column])).sum::<f64>()
         };
         let mean = sum(rows, &|value| value) / n;
         let square = sum(rows, &|value| (value - mean) * (value - mean)) / n;
         let by = if square > 1e-20 { 1.0 / square.sqrt() } else { 0.0 };
         for (at, row) in rows.iter_mut().enumerate() {
-            row.0[column] = if has(at) { (row.0[column] - mean) * by } else { 0.0 };
+            row.0[column] = if has(present, at) { (row.0[column] - mean) * by } else { 0.0 };
         }
     }
     rows.iter_mut().for_each(|row| row.0[count..].fill(0.0));

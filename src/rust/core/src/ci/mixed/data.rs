@@ -49,6 +49,11 @@ pub(super) struct Variable {
     versions: Vec<Cells>,
 }
 
+/// Returns whether a row has a value, by the bits of [`Frame::present`].
+pub(crate) fn has(present: &[u64], row: usize) -> bool {
+    present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1
+}
+
 /// n observations of p variables, each a number or a level.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -234,7 +239,7 @@ impl Values<'_> {
 impl Variable {
     /// Returns whether a row has a value.
     fn has(&self, row: usize) -> bool {
-        self.present.is_empty() || self.present[row / 64] >> (row % 64) & 1 == 1
+        has(&self.present, row)
     }
 
     fn of_rows(&self, rows: &[u32]) -> Self {

@@ -17,6 +17,7 @@ mod pooled;
 mod rows;
 mod summed;
 
+pub(crate) use data::has;
 pub use data::{Frame, Given, Values};
 pub use known::{Form, Need, Which, CELL_WORDS, CHUNK, FEW_CELLS, LANE_BITS};
 pub use moments::Sums;
