@@ -7,7 +7,6 @@
 //! Out of 100 pairs, level 0 leaves 68 and level 1 about 7, as for data like gene expression. The workers' results are made up beforehand.
 //! `level 0` and `level 1` are the times to enter them, `finish` is the time for the separating sets.
 
-use std::ops::Range;
 use std::time::Instant;
 
 use pcgpu_core::ci::Batch;
@@ -15,14 +14,11 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::book::Book;
-use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, NO_SEPARATOR};
+use pcgpu_core::search::pairs::{PairLevel, PairRows, Pairwise, NO_SEPARATOR};
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton, Method, Options, PairValues};
 use pcgpu_core::Result;
-
-/// Number of rows in one answer.
-const ROWS: usize = 512;
 
 fn mixed(x: u64, y: u64) -> u64 {
     let z = (x << 32 | y).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -35,8 +31,8 @@ struct Known {
     pool: Pool,
     kept: Adjacency,
     separated: Adjacency,
-    verdicts: Vec<u8>,
-    values: Vec<u8>,
+    verdicts: Vec<u32>,
+    values: Vec<f64>,
 }
 
 impl Known {
@@ -50,23 +46,20 @@ impl Known {
         let kept = Adjacency::from_lower(p, of_word);
         let separated = kept.clone().complement(&Pool::none());
         let verdict = |at: u64| if mixed(at, 7) % 10 == 0 { NO_SEPARATOR } else { mixed(at, 9) as u32 % 97 };
-        let most = ROWS * p;
-        let verdicts = verdicts_to_bytes(p, &(0..most as u64).map(verdict).collect::<Vec<u32>>());
-        let values = (0..most).flat_map(|at| (0.01 + at as f64 * 1e-9).to_le_bytes()).collect();
+        let verdicts = (0..1 << 20).map(verdict).collect();
+        let values = (0..1 << 20).map(|at| 0.01 + f64::from(at) * 1e-9).collect();
         Known { pool: Pool::at_most(default_threads()), kept, separated, verdicts, values }
     }
 }
 
 impl Pairwise for Known {
-    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, _: &mut dyn Observer) -> Result<()> {
-        let p = level.graph.p();
-        for first in rows.clone().step_by(ROWS) {
-            let rows = first..p.min(first + ROWS);
-            let count: usize = rows.clone().map(|x| level.graph.degree_above(x)).sum();
-            let each = self.verdicts.len() / (ROWS * p);
-            let (verdicts, values) = (&self.verdicts[..each * count], &self.values[..8 * count]);
-            assert!(take(&Decided { rows, counted: LevelReport::default(), verdicts, values })?);
-        }
+    fn pairs(&mut self, _: &PairLevel, rows: &mut PairRows, _: &mut dyn Observer) -> Result<()> {
+        let each = self.verdicts.len();
+        let parts = rows.verdicts.chunks_mut(each).zip(rows.values.chunks_mut(each));
+        self.pool.each_of(parts.collect(), |_, (verdicts, values): (&mut [u32], &mut [f64])| {
+            verdicts.copy_from_slice(&self.verdicts[..verdicts.len()]);
+            values.copy_from_slice(&self.values[..values.len()]);
+        });
         Ok(())
     }
 }

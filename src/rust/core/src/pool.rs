@@ -170,9 +170,15 @@ impl Pool {
     /// Makes a waiting thread useful: runs other work of the pool, which the awaited thread may depend on, or else waits a moment. `waited`
     /// counts the calls in a row without other work.
     pub fn give_way(waited: &mut u32) {
-        if matches!(rayon::yield_now(), Some(rayon::Yield::Executed)) {
-            *waited = 0;
-        } else if *waited < BRIEFLY {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => *waited = 0,
+            _ => Self::pause(waited),
+        }
+    }
+
+    /// Waits a moment. `waited` counts the calls in a row.
+    pub fn pause(waited: &mut u32) {
+        if *waited < BRIEFLY {
             *waited += 1;
             std::hint::spin_loop();
         } else {

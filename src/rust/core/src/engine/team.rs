@@ -13,7 +13,7 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::{Book, Page};
 use crate::search::levels::Levels;
-use crate::search::pairs::{Decided, PairLevel, Pairwise, Take, PAIR_ROWS};
+use crate::search::pairs::{LevelReport, PairLevel, PairRows, Pairwise, PAIR_ROWS};
 use crate::search::shards::Work;
 use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::search::worker::{Alone, Column, Marginals, Parted, Worker};
@@ -284,39 +284,34 @@ impl Pairwise for Team<'_> {
         self.by_first(|machine| machine.pairwise().map_or(Ok(false), |worker| worker.prefers_pairs(level)))
     }
 
-    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+    fn pairs(&mut self, level: &PairLevel, rows: &mut PairRows, observer: &mut dyn Observer) -> Result<()> {
         let graph = level.graph;
         // About half of a row's pairs are with larger vertices, fewer for later rows.
         let cost = |x: usize| (graph.degree(x) * graph.degree_above(x)) as f64 + 1.0;
-        let block = |at: usize| rows.start + at * PAIR_ROWS..rows.end.min(rows.start + (at + 1) * PAIR_ROWS);
-        let blocks: Vec<f64> = (0..rows.len().div_ceil(PAIR_ROWS)).map(|at| block(at).map(cost).sum()).collect();
+        let (first, end) = (rows.rows.start, rows.rows.end);
+        let block = |at: usize| first + at * PAIR_ROWS..end.min(first + (at + 1) * PAIR_ROWS);
+        let blocks: Vec<f64> = (0..(end - first).div_ceil(PAIR_ROWS)).map(|at| block(at).map(cost).sum()).collect();
         // A unit for each machine, because each may transfer all correlations.
         let units = grouped(&blocks, self.left());
-        let rows_of = |unit: usize| {
-            let blocks = &units[unit].0;
-            block(blocks.start).start..block(blocks.end - 1).end
-        };
-        // If a machine is lost within a part, another continues after the rows already taken.
-        let taking = Mutex::new((take, (0..units.len()).map(|unit| rows_of(unit).start).collect::<Vec<usize>>()));
+        let ends = units.iter().map(|(blocks, _)| block(blocks.end - 1).end);
+        // If a machine is lost within a part, another begins the part again.
+        let parts: Vec<Mutex<PairRows>> = rows.parts(graph, ends).into_iter().map(Mutex::new).collect();
         let decide = |machine: &mut Machine, _: &Costs, piece: &Range<usize>, watch: Watch| {
             let mut observer = Following::new(watch);
-            for unit in piece.clone() {
-                let mut take = |decided: &Decided| {
-                    let (take, taken) = &mut *locked(&taking);
-                    let is_taken = take(decided)?;
-                    taken[unit] = decided.rows.end;
-                    Ok(is_taken)
-                };
-                let from = locked(&taking).1[unit];
-                let rest = from..rows_of(unit).end;
-                if let (false, Some(worker)) = (rest.is_empty(), machine.pairwise()) {
-                    worker.pairs(level, &rest, &mut take, &mut observer)?;
+            for part in &parts[piece.clone()] {
+                if let Some(worker) = machine.pairwise() {
+                    let part = &mut *locked(part);
+                    part.counted = LevelReport::default();
+                    worker.pairs(level, part, &mut observer)?;
                 }
             }
             Ok(())
         };
         let costs = units.iter().map(|&(_, cost)| cost).collect();
         self.members.run_once(costs, Some(1), &decide, &mut |_, ()| Ok(()), observer)?;
+        let counted: Vec<LevelReport> = parts.iter().map(|part| locked(part).counted).collect();
+        drop(parts);
+        counted.iter().for_each(|counted| rows.counted.add(counted));
         observer.progress(1, 1.0, 1.0)
     }
 }

@@ -74,9 +74,9 @@ impl Writer {
                 "write only cells of the table",
             ));
         }
-        // SAFETY: doubles are also bytes, eight times as many.
-        let bytes = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<u8>(), size_of_val(cells)) };
-        self.file.write_all_at(bytes, DATA as u64 + 8 * first as u64).map_err(|error| self.refused(&error))?;
+        self.file
+            .write_all_at(memory::bytes(cells), DATA as u64 + 8 * first as u64)
+            .map_err(|error| self.refused(&error))?;
         self.written.fetch_add(cells.len() as u64, Ordering::Relaxed);
         Ok(())
     }

@@ -270,6 +270,12 @@ macro_rules! numbers {
 }
 numbers!(u8, u16, u32, u64, i32, i64, f64, [u32; 2]);
 
+/// Returns the bytes of numbers, in the order of this machine.
+pub fn bytes<T: Number>(numbers: &[T]) -> &[u8] {
+    // SAFETY: numbers have no padding, and bytes need no alignment.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+}
+
 /// Returns `len` zeros, whose pages the system provides when they are first touched. Fails with [`Error::Memory`].
 pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
     let refused = || why.error(bytes_of::<T>(len));

@@ -1,16 +1,11 @@
 //! Storage for the largest p-value of each pair, or of each pair that level 0 leaves.
 
-use std::ops::Range;
-
 use super::cells::Cells;
 use super::Options;
 use crate::graph::{Adjacency, Ranked, Row};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
-
-/// Number of values that a thread raises at a time.
-const TOGETHER: usize = 1 << 16;
 
 /// Storage for the largest p-values. Both `&mut` of p x p doubles and `&mut` of [`PairValues`] convert to it.
 pub enum Largest<'a> {
@@ -165,33 +160,24 @@ impl Largest<'_> {
         }
     }
 
-    /// Raises the values of the pairs of some rows of a graph, all of which level 0 left. `values`: doubles as bytes, by the pairs' numbers
-    /// in that graph.
-    pub(super) fn raise_numbered(&mut self, ranked: &Ranked, rows: &Range<usize>, values: &[u8], pool: &Pool) {
-        let numbers = ranked.numbers_of(rows);
+    /// Returns the values by the pairs' numbers in a graph, all of whose pairs level 0 left, if they are stored in that order.
+    pub(super) fn numbered(&mut self, ranked: &Ranked) -> Option<&mut [f64]> {
         match self {
             // The graph has all pairs that level 0 left, so the numbers agree.
-            Largest::Left(PairValues { values: own, .. }) if own.len() == ranked.len() => {
-                let own = own[numbers].chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
-                pool.each_of(own.collect(), |_, (own, values): (&mut [f64], &[u8])| {
-                    for (cell, p) in own.iter_mut().zip(doubles(values)) {
-                        if p > *cell {
-                            *cell = p;
-                        }
-                    }
-                });
-            }
-            largest => {
-                let Some(cells) = largest.cells(ranked.graph().p()) else { return };
-                pool.each(rows.len(), |at| {
-                    let x = rows.start + at;
-                    let from = size_of::<f64>() * (ranked.first_of(x) - numbers.start);
-                    for (y, p) in ranked.larger(x).zip(doubles(&values[from..])) {
-                        cells.raise(x, y as usize, p);
-                    }
-                });
-            }
+            Largest::Left(PairValues { values, .. }) if values.len() == ranked.len() => Some(values),
+            _ => None,
         }
+    }
+
+    /// Raises the values of the pairs of a graph, all of which level 0 left, by their numbers there.
+    pub(super) fn raise_numbered(&mut self, ranked: &Ranked, values: &[f64], pool: &Pool) {
+        let p = ranked.graph().p();
+        let Some(cells) = self.cells(p) else { return };
+        pool.each(p, |x| {
+            for (y, &p) in ranked.larger(x).zip(&values[ranked.first_of(x)..]) {
+                cells.raise(x, y as usize, p);
+            }
+        });
     }
 
     /// Raises the largest p-value of the pair, at any level.
@@ -205,12 +191,6 @@ impl Largest<'_> {
             }
         }
     }
-}
-
-/// Reads doubles from bytes in little-endian order.
-fn doubles(bytes: &[u8]) -> impl Iterator<Item = f64> + '_ {
-    let of = |eight: &[u8]| eight.try_into().map_or(f64::NAN, f64::from_le_bytes);
-    bytes.chunks_exact(size_of::<f64>()).map(of)
 }
 
 impl<'a> From<&'a mut [f64]> for Largest<'a> {

@@ -1,6 +1,6 @@
 //! Level 0 as work for a worker, column by column, and what a p-value means for a pair there.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use super::checkpoint::ClosedColumn;
 use super::{Method, Options};
@@ -36,6 +36,8 @@ pub struct Marginals<'a> {
     options: &'a Options,
     pairs: &'a Adjacency,
     keeps: bool,
+    /// Whether all pairs are tested, once a worker asks.
+    is_complete: OnceLock<bool>,
     /// Columns whose values are not kept, for reuse.
     spare: Mutex<Vec<Vec<f64>>>,
 }
@@ -43,7 +45,7 @@ pub struct Marginals<'a> {
 impl<'a> Marginals<'a> {
     /// Describes level 0. `keeps`: whether the p-values are kept.
     pub(crate) fn new(options: &'a Options, pairs: &'a Adjacency, keeps: bool) -> Self {
-        Marginals { options, pairs, keeps, spare: Mutex::default() }
+        Marginals { options, pairs, keeps, is_complete: OnceLock::new(), spare: Mutex::default() }
     }
 
     /// Returns the options of the search.
@@ -54,6 +56,12 @@ impl<'a> Marginals<'a> {
     /// Returns the pairs to be tested.
     pub fn pairs(&self) -> &Adjacency {
         self.pairs
+    }
+
+    /// Returns whether all pairs are to be tested. They are counted at the first call: 30 ms for 40,000 variables.
+    pub fn is_complete(&self) -> bool {
+        let p = self.pairs.p();
+        *self.is_complete.get_or_init(|| self.pairs.edge_count() == p * p.saturating_sub(1) / 2)
     }
 
     /// Returns the significance level. If p is below it, a worker may write any number from 0 to p instead.

@@ -25,6 +25,9 @@ const GATHERING: usize = 16;
 /// Number of pairs that a thread takes at a time.
 const TOGETHER: usize = 1 << 16;
 
+/// Number of verdicts that are written at a time.
+const WRITTEN: usize = 1 << 22;
+
 /// The two-byte verdict that no variable separates.
 const NONE: u16 = u16::MAX;
 
@@ -42,21 +45,18 @@ pub struct PairLevel<'a> {
     pub graph: &'a Adjacency,
 }
 
-/// The outcomes for the pairs x < y of some rows x, in ascending order of x, then y.
-#[derive(Clone, Debug)]
-pub struct Decided<'d> {
+/// The outcomes for the pairs x < y of some rows x, in ascending order of x, then y. A worker writes them in place.
+#[derive(Debug)]
+pub struct PairRows<'r> {
     /// The rows.
     pub rows: Range<usize>,
+    /// A verdict for each pair: the variable that separates it, with its [side](SECOND), or [`NO_SEPARATOR`] or above.
+    pub verdicts: &'r mut [u32],
+    /// The largest p-value of each pair, that of level 0 included.
+    pub values: &'r mut [f64],
     /// The counts of these rows.
     pub counted: LevelReport,
-    /// The verdicts, as [`verdicts_to_bytes`] writes them.
-    pub verdicts: &'d [u8],
-    /// The largest p-value of each pair, that of level 0 included: doubles in little-endian order.
-    pub values: &'d [u8],
 }
-
-/// A function that takes the outcomes of some rows. It returns `false` if they cannot be valid.
-pub type Take<'t> = &'t mut (dyn FnMut(&Decided) -> Result<bool> + Send);
 
 /// A worker that decides pairs.
 pub trait Pairwise {
@@ -65,8 +65,8 @@ pub trait Pairwise {
         Ok(true)
     }
 
-    /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them. Passes the outcomes to `take`, some rows at a time, in any order.
-    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()>;
+    /// Decides the pairs of some rows, whole [blocks](PAIR_ROWS) of them, and adds to their counts.
+    fn pairs(&mut self, level: &PairLevel, rows: &mut PairRows, observer: &mut dyn Observer) -> Result<()>;
 }
 
 impl<'a> PairLevel<'a> {
@@ -104,15 +104,8 @@ pub(crate) fn bytes_of_verdict(p: usize) -> usize {
     }
 }
 
-/// Returns verdicts on p variables as bytes, see [`verdicts_into_bytes`].
-pub fn verdicts_to_bytes(p: usize, verdicts: &[u32]) -> Vec<u8> {
-    let mut bytes = vec![0; bytes_of_verdict(p) * verdicts.len()];
-    verdicts_into_bytes(p, verdicts, &mut bytes);
-    bytes
-}
-
-/// Writes verdicts on p variables. A verdict is the variable that separates with its [side](SECOND), or [`NO_SEPARATOR`] or above.
-pub(crate) fn verdicts_into_bytes(p: usize, verdicts: &[u32], bytes: &mut [u8]) {
+/// Writes verdicts on p variables.
+fn verdicts_into_bytes(p: usize, verdicts: &[u32], bytes: &mut [u8]) {
     let each = bytes_of_verdict(p);
     // Written in place, several at a time.
     let to = bytes.chunks_exact_mut(each).zip(verdicts);
@@ -149,135 +142,127 @@ fn verdicts_from_bytes(p: usize, bytes: &[u8], verdicts: &mut [u32]) -> bool {
     are_vertices
 }
 
-/// Returns where each row's pairs x < y begin if the pairs of `rows` are numbered from 0, and last the number of all pairs.
-fn starts_of(graph: &Adjacency, rows: &Range<usize>) -> Vec<usize> {
-    let mut starts = Vec::with_capacity(rows.len() + 1);
-    let mut next = 0;
-    starts.push(next);
-    for x in rows.clone() {
-        next += graph.degree_above(x);
-        starts.push(next);
-    }
-    starts
-}
-
-/// Layout of a message with what was found in some rows: counts, verdicts, values.
-pub(crate) struct PairPlaces {
-    rows: Range<usize>,
-    starts: Vec<usize>,
-    each: usize,
-    counted: LevelReport,
-}
-
-/// Bytes of the counts.
-const HEAD: usize = 24;
-
 /// A function that writes bytes at a position.
 pub(crate) type Write<'w> = &'w mut dyn FnMut(usize, &[u8]) -> Result<()>;
 
-impl PairPlaces {
-    /// Lays out a message for these rows of a graph.
-    pub fn new(graph: &Adjacency, rows: Range<usize>) -> Self {
-        let (starts, each) = (starts_of(graph, &rows), bytes_of_verdict(graph.p()));
-        PairPlaces { rows, starts, each, counted: LevelReport::default() }
+/// Bytes of the counts of a message.
+const HEAD: usize = 24;
+
+impl<'r> PairRows<'r> {
+    /// Takes storage for the pairs of these rows, a verdict and a value each.
+    pub fn new(rows: Range<usize>, verdicts: &'r mut [u32], values: &'r mut [f64]) -> Self {
+        debug_assert_eq!(verdicts.len(), values.len());
+        PairRows { rows, verdicts, values, counted: LevelReport::default() }
     }
 
-    /// Returns the position of the value with this number, or the end of all values.
-    fn value(&self, number: usize) -> usize {
-        let count = self.starts.last().copied().unwrap_or(0);
-        HEAD + self.each * count + size_of::<f64>() * number
+    /// Returns parts of these rows of a graph, which end at `ends`.
+    pub fn parts(&mut self, graph: &Adjacency, ends: impl Iterator<Item = usize>) -> Vec<PairRows<'_>> {
+        let (mut verdicts, mut values, mut first) = (&mut *self.verdicts, &mut *self.values, self.rows.start);
+        ends.map(|end| {
+            let rows = std::mem::replace(&mut first, end)..end;
+            let count = rows.clone().map(|x| graph.degree_above(x)).sum();
+            let (own, later) = std::mem::take(&mut verdicts).split_at_mut(count);
+            let (own_values, later_values) = std::mem::take(&mut values).split_at_mut(count);
+            (verdicts, values) = (later, later_values);
+            PairRows::new(rows, own, own_values)
+        })
+        .collect()
     }
 
-    /// Returns the number of all bytes.
-    pub fn length(&self) -> usize {
-        self.value(self.starts.last().copied().unwrap_or(0))
+    /// Returns the length of the message with `count` outcomes on p variables: counts, verdicts, values.
+    pub(crate) fn length(p: usize, count: usize) -> usize {
+        HEAD + (bytes_of_verdict(p) + size_of::<f64>()) * count
     }
 
-    /// Writes the outcomes of some of the rows.
-    pub fn enter(&mut self, decided: &Decided, write: Write) -> Result<()> {
-        let Decided { rows, counted, verdicts, values } = decided;
-        let first = self.starts[rows.start - self.rows.start];
-        self.counted.add(counted);
-        write(HEAD + self.each * first, verdicts)?;
-        write(self.value(first), values)
-    }
-
-    /// Writes the counts.
-    pub fn close(self, write: Write) -> Result<()> {
+    /// Writes the message with these outcomes on p variables.
+    pub(crate) fn to_bytes(&self, p: usize, pool: &Pool, write: Write) -> Result<()> {
         let LevelReport { tests, exact_tests, go_on } = self.counted;
-        write(0, [tests, exact_tests, u64::from(go_on)].map(u64::to_le_bytes).as_flattened())
-    }
-}
-
-impl<'d> Decided<'d> {
-    /// Reads what [`PairPlaces`] laid out for these rows on p variables. `None` if the bytes are not valid. The caller checks the number of
-    /// pairs.
-    pub(crate) fn from_bytes(p: usize, rows: Range<usize>, bytes: &'d [u8]) -> Option<Self> {
-        let (mut head, rest) = (Reader(bytes.get(..HEAD)?), &bytes[HEAD..]);
-        let (tests, exact_tests, go_on) = (head.number()?, head.number()?, head.number()?);
+        write(0, [tests, exact_tests, u64::from(go_on)].map(u64::to_le_bytes).as_flattened())?;
         let each = bytes_of_verdict(p);
-        let count = rest.len() / (each + size_of::<f64>());
+        let mut bytes = Vec::new();
+        for (part, verdicts) in self.verdicts.chunks(WRITTEN).enumerate() {
+            bytes.resize(each * verdicts.len(), 0);
+            let some = bytes.chunks_mut(each * TOGETHER).zip(verdicts.chunks(TOGETHER)).collect();
+            pool.each_of(some, |_, (bytes, verdicts): (&mut [u8], &[u32])| verdicts_into_bytes(p, verdicts, bytes));
+            write(HEAD + part * each * WRITTEN, &bytes)?;
+        }
+        let values = HEAD + each * self.verdicts.len();
+        if cfg!(target_endian = "little") {
+            return write(values, memory::bytes(self.values));
+        }
+        write(values, &self.values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+    }
+
+    /// Reads the message of [`PairRows::to_bytes`]. Returns `false` if it is not valid.
+    pub(crate) fn enter(&mut self, p: usize, bytes: &[u8], pool: &Pool) -> bool {
+        let count = self.verdicts.len();
+        if bytes.len() != PairRows::length(p, count) {
+            return false;
+        }
+        let (mut head, rest) = (Reader(&bytes[..HEAD]), &bytes[HEAD..]);
+        let (Some(tests), Some(exact_tests), Some(go_on @ 0..=1)) = (head.number(), head.number(), head.number())
+        else {
+            return false;
+        };
+        let each = bytes_of_verdict(p);
         let (verdicts, values) = rest.split_at(each * count);
-        let counted = LevelReport { tests, exact_tests, go_on: go_on == 1 };
-        (go_on < 2).then_some(Decided { rows, counted, verdicts, values })
+        let are_vertices = AtomicBool::new(true);
+        let own = self.verdicts.chunks_mut(TOGETHER).zip(verdicts.chunks(each * TOGETHER));
+        let own_values = self.values.chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
+        type Part<'p, T> = (&'p mut [T], &'p [u8]);
+        pool.each_of(own.zip(own_values).collect(), |_, (verdicts, values): (Part<u32>, Part<f64>)| {
+            if !verdicts_from_bytes(p, verdicts.1, verdicts.0) {
+                are_vertices.store(false, Ordering::Relaxed);
+            }
+            let (of_eight, _) = values.1.as_chunks();
+            values.0.iter_mut().zip(of_eight).for_each(|(to, eight)| *to = f64::from_le_bytes(*eight));
+        });
+        self.counted.add(&LevelReport { tests, exact_tests, go_on: go_on == 1 });
+        are_vertices.into_inner()
     }
 }
 
-/// The outcomes for a level's pairs while workers decide them.
+/// The outcomes for all pairs of a level while workers decide them.
 pub(super) struct PairBook<'a> {
     level: PairLevel<'a>,
     pool: Pool,
     ranked: &'a Ranked,
     /// Verdicts by pair number.
     verdicts: Vec<u32>,
-    counted: LevelReport,
+    /// Values by pair number, if the largest p-values are stored in another order.
+    values: Vec<f64>,
 }
 
 impl<'a> PairBook<'a> {
-    /// Makes a book for the level on this graph, with its edges' numbers.
-    pub fn new(options: &'a Options, ranked: &'a Ranked, pool: Pool) -> Result<Self> {
+    /// Makes a book for the level on this graph, with its edges' numbers. `largest`: where the p-values go.
+    pub fn new(options: &'a Options, ranked: &'a Ranked, pool: Pool, largest: &mut Largest) -> Result<Self> {
         let level = PairLevel::new(options, ranked.graph());
-        let mut verdicts = memory::zeros(ranked.len(), Use::Level)?;
-        memory::prefer_large_pages(&mut verdicts);
-        Ok(PairBook { level, pool, ranked, verdicts, counted: LevelReport::default() })
+        let verdicts = memory::zeros(ranked.len(), Use::Level)?;
+        let others = if largest.numbered(ranked).is_some() { 0 } else { ranked.len() };
+        Ok(PairBook { level, pool, ranked, verdicts, values: memory::zeros(others, Use::Level)? })
     }
 
-    /// Returns the level.
-    pub fn level(&self) -> PairLevel<'a> {
-        self.level
+    /// Has a worker decide all pairs. Returns the counts.
+    pub fn decide(
+        &mut self,
+        worker: &mut dyn Pairwise,
+        largest: &mut Largest,
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        let values = largest.numbered(self.ranked).unwrap_or(&mut self.values);
+        let mut rows = PairRows::new(0..self.ranked.graph().p(), &mut self.verdicts, values);
+        worker.pairs(&self.level, &mut rows, observer)?;
+        let counted = rows.counted;
+        if !self.values.is_empty() {
+            largest.raise_numbered(self.ranked, &self.values, &self.pool);
+        }
+        Ok(counted)
     }
 
-    /// Enters the outcomes of some rows, each row once. Returns `false` if they cannot be valid: the rows must then be entered again, from
-    /// another answer.
-    pub fn enter(&mut self, decided: &Decided, largest: &mut Largest) -> bool {
-        let Decided { rows, counted, verdicts, values } = decided;
-        let p = self.ranked.graph().p();
-        if rows.start > rows.end || rows.end > p {
-            return false;
-        }
-        let numbers = self.ranked.numbers_of(rows);
-        let each = bytes_of_verdict(p);
-        if verdicts.len() != each * numbers.len() || values.len() != size_of::<f64>() * numbers.len() {
-            return false;
-        }
-        let are_vertices = AtomicBool::new(true);
-        let own = self.verdicts[numbers.clone()].chunks_mut(TOGETHER).zip(verdicts.chunks(each * TOGETHER));
-        self.pool.each_of(own.collect(), |_, (own, bytes): (&mut [u32], &[u8])| {
-            if !verdicts_from_bytes(p, bytes, own) {
-                are_vertices.store(false, Ordering::Relaxed);
-            }
-        });
-        if !are_vertices.into_inner() {
-            return false;
-        }
-        largest.raise_numbered(self.ranked, rows, values, &self.pool);
-        self.counted.add(counted);
-        true
-    }
-
-    /// Returns the remaining graph, the separating sets and the counts, once all rows are entered.
-    pub fn close(self) -> Result<(Adjacency, Singles, LevelReport)> {
-        let PairBook { level, pool, ranked, verdicts, counted } = self;
+    /// Returns the remaining graph and the separating sets, once all pairs are decided.
+    pub fn close(self) -> Result<(Adjacency, Singles)> {
+        let PairBook { level, pool, ranked, verdicts, values } = self;
+        drop(values);
         let (p, words) = (ranked.graph().p(), ranked.graph().p().div_ceil(64));
         let mut left: Vec<u64> = memory::zeros(p * words, Use::Pairs)?;
         let each = p.div_ceil(8 * pool.threads()).max(1);
@@ -296,7 +281,7 @@ impl<'a> PairBook<'a> {
         drop(left);
         let singly = Singly { ranked, verdicts: &verdicts };
         let counts = singly.counts(level.options, &pool)?;
-        Ok((graph, singly.sets(level.options, &counts, &pool)?, counted))
+        Ok((graph, singly.sets(level.options, &counts, &pool)?))
     }
 }
 
@@ -305,21 +290,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verdicts_come_back_short_and_long() {
+    fn outcomes_come_back_short_and_long() {
         for p in [3usize, 32_767, 32_768, 70_000] {
             let last = p as u32 - 1;
-            let verdicts = [0, last, SECOND, last | SECOND, NO_SEPARATOR, 1];
-            let bytes = verdicts_to_bytes(p, &verdicts);
-            assert_eq!(bytes.len(), verdicts.len() * if p < 32_768 { 2 } else { 4 });
-            let mut back = [7; 6];
-            assert!(verdicts_from_bytes(p, &bytes, &mut back));
-            assert_eq!(back, verdicts);
-            // All values that mean "none separates" become the same value.
-            let bytes = verdicts_to_bytes(p, &[u32::MAX, u32::MAX - 1]);
-            let mut back = [7; 2];
-            assert!(verdicts_from_bytes(p, &bytes, &mut back) && back.iter().all(|&back| back >= NO_SEPARATOR));
-            let bytes = verdicts_to_bytes(p, &[p as u32]);
-            assert!(!verdicts_from_bytes(p, &bytes, &mut [0]));
+            let mut verdicts = [0, last, SECOND, last | SECOND, NO_SEPARATOR, 1];
+            let mut values = [0.5, 1.0, 0.0, f64::MIN_POSITIVE, 1e-300, 0.25];
+            let known = (verdicts, values);
+            let mut bytes = vec![0; PairRows::length(p, 6)];
+            assert_eq!(bytes.len(), HEAD + 6 * if p < 32_768 { 10 } else { 12 });
+            let mut rows = PairRows::new(0..3, &mut verdicts, &mut values);
+            rows.counted = LevelReport { tests: 7, exact_tests: 2, go_on: true };
+            let mut write = |at: usize, some: &[u8]| {
+                bytes[at..at + some.len()].copy_from_slice(some);
+                Ok(())
+            };
+            rows.to_bytes(p, &Pool::none(), &mut write).unwrap();
+            let back = |bytes: &[u8]| {
+                let (mut verdicts, mut values) = ([7; 6], [7.0; 6]);
+                let mut rows = PairRows::new(0..3, &mut verdicts, &mut values);
+                let is_valid = rows.enter(p, bytes, &Pool::new(2));
+                (is_valid, rows.counted, (verdicts, values))
+            };
+            let counted = LevelReport { tests: 7, exact_tests: 2, go_on: true };
+            assert_eq!(back(&bytes), (true, counted, known));
+            assert!(!back(&bytes[1..]).0);
+            // A variable that does not exist.
+            let mut wrong = bytes.clone();
+            verdicts_into_bytes(p, &[p as u32], &mut wrong[HEAD..]);
+            assert!(!back(&wrong).0);
+            // All values that mean "none separates" become the same value, or stay.
+            verdicts_into_bytes(p, &[u32::MAX, u32::MAX - 1], &mut bytes[HEAD..]);
+            let (is_valid, _, (verdicts, _)) = back(&bytes);
+            assert!(is_valid && verdicts[..2].iter().all(|&verdict| verdict >= NO_SEPARATOR));
         }
     }
 }

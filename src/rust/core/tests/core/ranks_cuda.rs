@@ -1,7 +1,5 @@
 //! Checks ranks of a cluster with a GPU each, which runs all levels: the answer is that of one machine.
 
-use std::collections::BTreeMap;
-
 use crate::one_answer::{gauss, reading, Found, Problem, Task, Test, Wanted};
 use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Digits};
@@ -17,7 +15,7 @@ use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::search::pairs::{verdicts_to_bytes, Decided, PairLevel, Pairwise, NO_SEPARATOR};
+use pcgpu_core::search::pairs::{PairLevel, PairRows, Pairwise, NO_SEPARATOR, SECOND};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::team::Share;
@@ -161,30 +159,25 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
     let graph = skeleton(&mut gpu, &of_zero, &mut p_max, &mut Unobserved).unwrap().graph;
     let other =
         skeleton(&mut gpu, &Options { m_max: 1.0, ..of_zero.clone() }, &mut p_max, &mut Unobserved).unwrap().graph;
-    type Rows = Vec<(Vec<u8>, Vec<f64>, u64)>;
+    type Rows = Vec<(Vec<u32>, Vec<f64>, u64)>;
     let found = |worker: &mut dyn Worker, number: u64, by_threads: bool| {
         let graph = if number == 7 { &graph } else { &other };
         let level = PairLevel { number, options: &of_zero, graph };
         let mut all: Rows = Vec::new();
         // The last rows first.
         for first in (0..p).step_by(64).rev() {
-            // By rows, which come in any order.
-            let (mut by_row, mut tests) = (BTreeMap::new(), 0);
-            let mut take = |decided: &Decided| {
-                let values = decided.values.chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().unwrap()));
-                by_row.insert(decided.rows.start, (decided.verdicts.to_vec(), values.collect::<Vec<f64>>()));
-                tests += decided.counted.tests;
-                Ok(true)
-            };
             let rows = first..p.min(first + 64);
+            let count = rows.clone().map(|x| graph.degree_above(x)).sum();
+            let (mut verdicts, mut values) = (vec![0; count], vec![0.0; count]);
+            let mut rows = PairRows::new(rows, &mut verdicts, &mut values);
             match by_threads {
                 true => ByPairs { worker: &mut *worker, is_wrong: false, levels: 0 }
-                    .pairs(&level, &rows, &mut take, &mut Unobserved)
+                    .pairs(&level, &mut rows, &mut Unobserved)
                     .unwrap(),
-                false => worker.pairwise().unwrap().pairs(&level, &rows, &mut take, &mut Unobserved).unwrap(),
+                false => worker.pairwise().unwrap().pairs(&level, &mut rows, &mut Unobserved).unwrap(),
             }
-            let (verdicts, values): (Vec<_>, Vec<_>) = by_row.into_values().unzip();
-            all.push((verdicts.concat(), values.concat(), tests));
+            let tests = rows.counted.tests;
+            all.push((verdicts, values, tests));
         }
         all
     };
@@ -193,18 +186,20 @@ fn an_engine_is_asked_for_parts_of_a_level_by_turns_with_others() {
         problem.with_cpu(1, 1 << 16, &mut |worker, _| all = found(worker, number, true)).unwrap();
         all
     });
-    let none = verdicts_to_bytes(p, &[NO_SEPARATOR]);
-    assert!(wanted[0].iter().any(|(verdicts, ..)| verdicts.chunks(2).any(|verdict| verdict != none)));
+    assert!(wanted[0].iter().any(|(verdicts, ..)| verdicts.iter().any(|&verdict| verdict < NO_SEPARATOR)));
     for round in 0..3 {
         for (number, wanted) in [7, 7, 8, 7].map(|number| (number, &wanted[number as usize - 7])) {
             let found = found(&mut gpu, number, false);
             for (found, wanted) in found.iter().zip(wanted) {
                 // For "stable.fast", the side does not matter.
                 let is_fast = options.method == Method::StableFast;
-                let side = |verdicts: &[u8]| -> Vec<u16> {
-                    let of = |two: &[u8]| u16::from_le_bytes([two[0], two[1]]);
-                    let without = |v: u16| if is_fast && v != u16::MAX { v & 0x7fff } else { v };
-                    verdicts.chunks_exact(2).map(of).map(without).collect()
+                let side = |verdicts: &[u32]| -> Vec<u32> {
+                    let without = |&verdict: &u32| match verdict {
+                        NO_SEPARATOR.. => NO_SEPARATOR,
+                        of_side if is_fast => of_side & !SECOND,
+                        of_side => of_side,
+                    };
+                    verdicts.iter().map(without).collect()
                 };
                 assert_eq!((side(&found.0), found.2), (side(&wanted.0), wanted.2), "round {round}, level {number}");
                 let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-9 * b.abs();

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::message::Request;
 use crate::ci::Batch;
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::search::answer::Answers;
 use crate::search::book::Book;
 use crate::search::columns::{pairs_of_column, Columns, Told};
-use crate::search::pairs::{Decided, PairLevel, Take, PAIR_ROWS};
+use crate::search::pairs::{PairLevel, PairRows, PAIR_ROWS};
 use crate::search::shards::Work;
 use crate::search::wire::Reader;
 use crate::search::worker::{Column, Marginals};
@@ -160,16 +161,19 @@ const PAIR_UNITS: usize = 12;
 const PAIR_TESTS: f64 = 1e8;
 
 /// The pairs of level 1: rows in whole blocks.
-pub(super) struct Pairing<'a, 't> {
+pub(super) struct Pairing<'a, 'r> {
     level: &'a PairLevel<'a>,
     /// The rows of each unit in order, and its number of tests if none is skipped.
     units: Vec<(Range<usize>, f64)>,
-    take: Take<'t>,
+    /// Where the outcomes go, and the number of pairs before each unit.
+    into: &'a mut PairRows<'r>,
+    starts: Vec<usize>,
+    pool: Pool,
 }
 
-impl<'a, 't> Pairing<'a, 't> {
-    pub fn new(level: &'a PairLevel<'a>, rows: &Range<usize>, ranks: usize, take: Take<'t>) -> Self {
-        let graph = level.graph;
+impl<'a, 'r> Pairing<'a, 'r> {
+    pub fn new(level: &'a PairLevel<'a>, into: &'a mut PairRows<'r>, ranks: usize, pool: Pool) -> Self {
+        let (graph, rows) = (level.graph, into.rows.clone());
         // About half of a row's pairs are with larger vertices, and fewer in later rows.
         let cost = |x: usize| {
             let degree = graph.degree(x) as f64;
@@ -183,7 +187,11 @@ impl<'a, 't> Pairing<'a, 't> {
             (first..first + costs.len(), costs.iter().sum())
         };
         let units = grouped(costs.chunks(PAIR_ROWS).enumerate().map(block), total / count as f64);
-        Pairing { level, units, take }
+        let mut starts = vec![0];
+        for (rows, _) in &units {
+            starts.push(starts[starts.len() - 1] + rows.clone().map(|x| graph.degree_above(x)).sum::<usize>());
+        }
+        Pairing { level, units, into, starts, pool }
     }
 
     fn rows_of(&self, units: &Range<usize>) -> Range<usize> {
@@ -202,9 +210,14 @@ impl Job for Pairing<'_, '_> {
     }
 
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>> {
-        let rows = self.rows_of(&units);
-        let Some(decided) = Decided::from_bytes(self.level.graph.p(), rows, answer) else { return Ok(None) };
-        Ok((self.take)(&decided)?.then_some(()))
+        let (rows, pairs) = (self.rows_of(&units), self.starts[units.start]..self.starts[units.end]);
+        let mut own = PairRows::new(rows, &mut self.into.verdicts[pairs.clone()], &mut self.into.values[pairs]);
+        if !own.enter(self.level.graph.p(), answer, &self.pool) {
+            return Ok(None);
+        }
+        let counted = own.counted;
+        self.into.counted.add(&counted);
+        Ok(Some(()))
     }
 }
 

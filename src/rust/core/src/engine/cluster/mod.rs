@@ -13,7 +13,6 @@ pub mod message;
 pub mod rank;
 pub mod selection;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,7 +23,7 @@ use crate::engine::dispatch::seat::{self, Seat};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
-use crate::search::pairs::{PairLevel, Pairwise, Take};
+use crate::search::pairs::{PairLevel, PairRows, Pairwise};
 use crate::search::shards::Work;
 use crate::search::wire::envelope;
 use crate::search::wire::graph::Frozen;
@@ -397,10 +396,10 @@ impl Pairwise for Cluster<'_> {
         Ok(level.options.fixed_edges.is_none() && level.is_dense())
     }
 
-    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+    fn pairs(&mut self, level: &PairLevel, rows: &mut PairRows, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::of_graph(level.graph.clone()));
-        let ranks = self.live().count();
-        self.run(&mut Pairing::new(level, rows, ranks, take), Some(1), observer)
+        let (ranks, pool) = (self.live().count(), self.pool.clone());
+        self.run(&mut Pairing::new(level, rows, ranks, pool), Some(1), observer)
     }
 }
 

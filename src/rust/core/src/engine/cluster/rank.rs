@@ -5,12 +5,13 @@ use std::time::Instant;
 use super::aside::{Place, Room};
 use super::message::{aside, done, failed, Asked, Hello};
 use crate::ci::Batch;
+use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::answer::Answers;
 use crate::search::book::Book;
 use crate::search::columns::Columns;
 use crate::search::level::Neighbours;
-use crate::search::pairs::{Decided, PairLevel, PairPlaces};
+use crate::search::pairs::{PairLevel, PairRows};
 use crate::search::shards::{Shard, Work};
 use crate::search::wire::envelope::Refusal;
 use crate::search::wire::graph::Frozen;
@@ -122,16 +123,14 @@ impl Rank {
                 let asked =
                     Columns::from_bytes(bytes).filter(|asked| asked.options.p == graph.p()).ok_or_else(strange)?;
                 let (options, rows) = (&asked.options, asked.columns.clone());
-                let mut places = PairPlaces::new(graph, rows.clone());
-                let mut room = Room::new(self.place.as_ref(), task, places.length())?;
+                let count = rows.clone().map(|x| graph.degree_above(x)).sum();
+                let (mut verdicts, mut values) = (memory::zeros(count, Use::Level)?, memory::zeros(count, Use::Level)?);
+                let mut decided = PairRows::new(rows, &mut verdicts, &mut values);
                 let pool = worker.pool().clone();
-                let mut take = |decided: &Decided| {
-                    places.enter(decided, &mut |at, bytes| room.write(at, bytes, &pool))?;
-                    Ok(true)
-                };
                 let worker = worker.pairwise().ok_or_else(strange)?;
-                worker.pairs(&PairLevel { number, options, graph }, &rows, &mut take, observer)?;
-                places.close(&mut |at, bytes| room.write(at, bytes, &pool))?;
+                worker.pairs(&PairLevel { number, options, graph }, &mut decided, observer)?;
+                let mut room = Room::new(self.place.as_ref(), task, PairRows::length(graph.p(), count))?;
+                decided.to_bytes(graph.p(), &pool, &mut |at, bytes| room.write(at, bytes, &pool))?;
                 Ok(Some(room.found()))
             }
             Asked::Shards { number, bytes } => {

@@ -41,7 +41,7 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::{Book, Page};
 use crate::search::levels::Levels;
-use crate::search::pairs::{PairLevel, Pairwise, Take};
+use crate::search::pairs::{PairLevel, PairRows, Pairwise};
 use crate::search::shards::Work;
 use crate::search::sweep::Sweeper;
 use crate::search::worker::{Alone, Column, Marginals, Parted, Worker};
@@ -400,10 +400,10 @@ impl Pairwise for CudaEngine<'_> {
         self.by_blocks(*na_delete, fixed_edges.as_ref(), |blocks| blocks.prefers_pairs(level))
     }
 
-    fn pairs(&mut self, level: &PairLevel, rows: &Range<usize>, take: Take, observer: &mut dyn Observer) -> Result<()> {
+    fn pairs(&mut self, level: &PairLevel, rows: &mut PairRows, observer: &mut dyn Observer) -> Result<()> {
         self.held.begin(Some(1));
         let Options { na_delete, fixed_edges, .. } = level.options;
-        self.by_blocks(*na_delete, fixed_edges.as_ref(), |blocks| blocks.pairs(level, rows, take, observer))
+        self.by_blocks(*na_delete, fixed_edges.as_ref(), |blocks| blocks.pairs(level, rows, observer))
     }
 }
 

@@ -328,12 +328,10 @@ impl<'s> Ledger<'s> {
             None => std::mem::replace(&mut self.graph, Adjacency::empty(0)),
         };
         let ranked = Ranked::new(start, pool)?;
-        let mut book = PairBook::new(options, &ranked, pool.clone())?;
-        let level = book.level();
-        let largest = &mut self.largest;
-        worker.pairs(&level, &(0..options.p), &mut |decided| Ok(book.enter(decided, largest)), observer)?;
+        let mut book = PairBook::new(options, &ranked, pool.clone(), &mut self.largest)?;
+        let report = book.decide(worker, &mut self.largest, observer)?;
         memory::check()?;
-        let (graph, singles, report) = book.close()?;
+        let (graph, singles) = book.close()?;
         self.graph = graph;
         self.sepsets.set_singles(singles);
         // The values include the p-values of level 0.

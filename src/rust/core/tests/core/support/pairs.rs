@@ -1,14 +1,10 @@
 //! A worker that decides whole pairs by asking another worker one plain question after the other.
 
-use std::ops::Range;
-
 use pcgpu_core::ci::Batch;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::book::Book;
-use pcgpu_core::search::pairs::{
-    verdicts_to_bytes, Decided, LevelReport, PairLevel, Pairwise, Take, NO_SEPARATOR, PAIR_ROWS, SECOND,
-};
+use pcgpu_core::search::pairs::{LevelReport, PairLevel, PairRows, Pairwise, NO_SEPARATOR, PAIR_ROWS, SECOND};
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Method;
@@ -53,31 +49,20 @@ fn decide(worker: &mut dyn Worker, level: &PairLevel, [x, y]: [usize; 2]) -> Res
 }
 
 impl Pairwise for ByPairs<'_> {
-    fn pairs(
-        &mut self,
-        level: &PairLevel,
-        rows: &Range<usize>,
-        take: Take,
-        _observer: &mut dyn Observer,
-    ) -> Result<()> {
+    fn pairs(&mut self, level: &PairLevel, rows: &mut PairRows, _observer: &mut dyn Observer) -> Result<()> {
         self.levels += 1;
-        let p = level.graph.p();
-        assert!(rows.start % PAIR_ROWS == 0 && (rows.end % PAIR_ROWS == 0 || rows.end == p), "{rows:?}");
-        // In two parts, the last rows first.
-        let middle = rows.start + rows.len() / 2;
-        for rows in [middle..rows.end, rows.start..middle] {
-            let (mut verdicts, mut values, mut counted) = (Vec::new(), Vec::new(), LevelReport::default());
-            for x in rows.clone() {
-                for y in level.graph.neighbours_above(x) {
-                    let (verdict, value, own) = decide(self.worker, level, [x, y as usize])?;
-                    verdicts.push(if self.is_wrong { p as u32 } else { verdict });
-                    values.extend(value.to_le_bytes());
-                    counted.add(&own);
-                }
+        let (p, of) = (level.graph.p(), rows.rows.clone());
+        assert!(of.start % PAIR_ROWS == 0 && (of.end % PAIR_ROWS == 0 || of.end == p), "{of:?}");
+        let mut cells = rows.verdicts.iter_mut().zip(&mut *rows.values);
+        for x in of {
+            for y in level.graph.neighbours_above(x) {
+                let (verdict, value, own) = decide(self.worker, level, [x, y as usize])?;
+                let cell = cells.next().expect("a cell for each pair");
+                (*cell.0, *cell.1) = (if self.is_wrong { p as u32 } else { verdict }, value);
+                rows.counted.add(&own);
             }
-            let short = verdicts_to_bytes(p, &verdicts);
-            assert!(take(&Decided { rows, counted, verdicts: &short, values: &values })?);
         }
+        assert!(cells.next().is_none());
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
 use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
+use crate::memory;
 use crate::Result;
 
 /// Variables with at most this many levels have bit planes on the GPU, which take at most half as many bytes as their codes.
@@ -227,7 +228,7 @@ impl CudaEngine<'_> {
                 let start = (starts[v] & !1) as usize;
                 let own: &[u8] = match data.codes(v) {
                     Codes::Bytes(codes) => codes,
-                    Codes::Words(codes) => bytes_of(codes),
+                    Codes::Words(codes) => memory::bytes(codes),
                 };
                 let end = start + (padded << (starts[v] & 1));
                 let (part, later) = rest.split_at_mut(rest.len().min(end - at));
@@ -341,11 +342,6 @@ pub(in crate::engine::cuda) fn asked_bytes(size: usize, questions: u64) -> u64 {
 /// Returns the bytes for the answers to this many questions.
 pub(in crate::engine::cuda) fn answered_bytes(questions: u64) -> u64 {
     8 * questions
-}
-
-fn bytes_of(codes: &[u16]) -> &[u8] {
-    // SAFETY: u16 has no padding, so all its bytes are valid; the GPU is little-endian, and so is any machine with one.
-    unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), 2 * codes.len()) }
 }
 
 #[cfg(test)]

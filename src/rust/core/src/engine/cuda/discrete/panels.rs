@@ -202,7 +202,7 @@ impl InParts<'_, '_> {
         let table: DevicePtr<u64> = places.after(held);
         let values = table.carve(table_bytes(held).next_multiple_of(256));
         let room = ((at.address() + piece - values.address()) / 16) as usize;
-        let is_complete = level.pairs().edge_count() == triangle(p);
+        let is_complete = level.is_complete();
         let mut gpu =
             OnGpu { cut: cut.clone(), places, table, values, room, steps: 0, is_complete, tile: None, passed: 0..0 };
         let total = (all.end * all.end - all.start * all.start) as f64;

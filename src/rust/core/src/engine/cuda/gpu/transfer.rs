@@ -130,8 +130,7 @@ impl Held {
             self.upload(to, from)?;
             return sent(self, from.len());
         }
-        // SAFETY: the bytes of doubles, which have no padding.
-        let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), size_of_val(from)) };
+        let bytes = memory::bytes(from);
         let fill = |offset, piece: &mut [u8]| piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
         self.send_by(1, to.cast(), bytes.len(), fill, &mut |held, bytes| sent(held, bytes / 8))
     }
@@ -193,6 +192,7 @@ impl Held {
         self.ahead = next.or(self.ahead);
         let events = self.memory().events(places)?;
         let (pool, caller) = (self.pool.clone(), std::thread::current().id());
+        let gives_way = pool.threads() < 2 * threads;
         let ready: Vec<AtomicBool> = (0..count).map(|_| AtomicBool::new(false)).collect();
         // Pieces taken by threads, pieces whose places are free, and whether the call has ended.
         let (drawn, free, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
@@ -220,9 +220,12 @@ impl Held {
             while drawn.load(Ordering::Relaxed) < count && !is_over.load(Ordering::Relaxed) {
                 if fill_next(usize::MAX) {
                     waited = 0;
-                } else if waits {
+                } else if waits && gives_way {
                     // `sent` may have work for these threads.
                     Pool::give_way(&mut waited);
+                } else if waits {
+                    // Another copy's work would keep this thread until that copy has ended.
+                    Pool::pause(&mut waited);
                 } else {
                     break;
                 }

@@ -38,8 +38,6 @@ pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
 struct Columns<'l, 'c> {
     level: &'l Marginals<'l>,
     pool: Pool,
-    /// Whether all pairs are tested.
-    is_complete: bool,
     rest: std::vec::IntoIter<Column<'c>>,
 }
 
@@ -58,7 +56,7 @@ impl Columns<'_, '_> {
         let within =
             |end: usize| rows.start + (rows.start + 1..=rows.end).take_while(|&row| end_of(row) <= end).count();
         let mut from = rows.start;
-        let (level, is_complete) = (self.level, self.is_complete);
+        let level = self.level;
         let mut fill = |to: usize, at: usize, piece: &[f64]| {
             let columns = self.rest.by_ref().take(to - from).collect();
             let before = std::mem::replace(&mut from, to);
@@ -66,7 +64,7 @@ impl Columns<'_, '_> {
                 let y = column.y();
                 let own = &piece[end_of(y) - at..][..y];
                 let cells = column.open(level);
-                if is_complete {
+                if level.is_complete() {
                     cells[..y].copy_from_slice(own);
                 } else {
                     let tested = level.pairs().neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
@@ -188,9 +186,8 @@ impl Blocks<'_, '_> {
             })
             .collect();
         let values = if keeps { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
-        let is_complete = level.pairs().edge_count() == triangle(p);
         let pool = self.search.engine.held.pool.clone();
-        let mut columns = Columns { level, pool, is_complete, rest: columns.into_iter() };
+        let mut columns = Columns { level, pool, rest: columns.into_iter() };
         // Copies the p-values of a panel to the host, if they are kept.
         let mut bring = |held: &mut Held, panel: &Panel, observer: &mut dyn Observer| {
             let Some(at) = values else { return Ok(()) };

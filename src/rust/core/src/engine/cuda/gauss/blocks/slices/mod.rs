@@ -15,7 +15,7 @@ mod waiting;
 use std::ops::Range;
 
 use super::{cells_of, hash, local, Blocks};
-use crate::engine::cuda::arguments::{Report, SliceArgs, SLICE_THREADS, VERDICT_OPEN};
+use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
@@ -26,10 +26,9 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::engine::LevelOne;
 use crate::observer::Observer;
-use crate::search::pairs::{PairLevel, Take};
+use crate::search::pairs::{PairLevel, PairRows};
 use crate::Result;
 use cut::{cut, Cut, Ends, Own};
-use found::{Found, Handing};
 use triangle::Triangle;
 
 /// Cells that pass in the time of gathering one from a matrix on the host.
@@ -119,27 +118,25 @@ impl Blocks<'_, '_> {
     pub(in crate::engine::cuda) fn pairs(
         &mut self,
         level: &PairLevel,
-        rows: &Range<usize>,
-        take: Take,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let mut handing = Handing::new(take, self.gauss.p, self.search.engine.held.pool.clone());
         let standing = self.state.level.take().filter(|standing| level.number != 0 && standing.number == level.number);
         self.search.set_rules(&self.gauss.test, 1);
         if let Some(mut standing) = standing {
             self.search.set_places()?;
             self.point_to_pairs()?;
-            self.run_slices(&mut standing, level, rows, &mut handing, observer)?;
+            self.run_slices(&mut standing, level, into, observer)?;
             self.state.level = Some(standing);
             return Ok(());
         }
         let ends = Ends::new(level.graph, &self.search.engine.held.pool);
         self.plan_gpu(self.gauss.p, false)?;
-        if *rows == (0..self.gauss.p) {
+        if into.rows == (0..self.gauss.p) {
             if let Some(triangle) = self.triangle(&ends.degrees(), &ends)? {
                 self.plan_triangle(&triangle, &ends);
                 self.begin_pairs(level, &ends, observer)?;
-                return self.run_triangles(triangle, level, ends, &mut handing, observer);
+                return self.run_triangles(triangle, level, ends, into, observer);
             }
         }
         let own = Own::of(&self.gauss, ends.pairs());
@@ -147,7 +144,7 @@ impl Blocks<'_, '_> {
         self.begin_pairs(level, &ends, observer)?;
         let there = if cut.keeps_all { vec![false; self.gauss.p] } else { Vec::new() };
         let mut standing = Level { number: level.number, cut, ends, own, there };
-        self.run_slices(&mut standing, level, rows, &mut handing, observer)?;
+        self.run_slices(&mut standing, level, into, observer)?;
         self.state.level = Some(standing);
         Ok(())
     }
@@ -272,30 +269,27 @@ impl Blocks<'_, '_> {
         &mut self,
         level: &mut Level,
         of: &PairLevel,
-        rows: &Range<usize>,
-        handing: &mut Handing,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         self.search.reset_report(0)?;
         let args = self.slice_args(level)?;
         let slices = level.slices(self.gauss.p).len();
-        let mut progress = Progress { done: 0.0, total: (level.ends.of_rows(rows) as f64 * slices as f64).max(1.0) };
+        let mut rest = into.rows.clone();
+        let mut progress = Progress { done: 0.0, total: (level.ends.of_rows(&rest) as f64 * slices as f64).max(1.0) };
         let mut checks = matches!(self.gauss.source, Source::Matrix(_)) && !self.state.is_symmetric;
-        let mut rest = rows.clone();
         while !rest.is_empty() {
-            let mut found = Found::at(rest.start);
-            let run =
-                self.run_panels(&rest, (level, of), (args, checks), (&mut found, handing), &mut progress, observer)?;
+            let run = self.run_panels(&rest, (level, of), (args, checks), into, &mut progress, observer)?;
             if !level.cut.is_whole(self.gauss.p) {
-                self.pass_slices(&run, level, (args, checks), &mut found, &mut progress, observer)?;
+                self.pass_slices(&run, level, (args, checks), into, &mut progress, observer)?;
             }
-            let report = self.search.report("level 1", &mut || observer.look())?;
-            if report.above != report.below {
-                return Err(self.asymmetric());
-            }
-            handing.hand(&mut found, &level.ends, &report)?;
             (checks, rest.start) = (false, run.end);
         }
+        let report = self.search.report("level 1", &mut || observer.look())?;
+        if report.above != report.below {
+            return Err(self.asymmetric());
+        }
+        found::count(into, &report);
         self.state.is_symmetric = true;
         Ok(())
     }
@@ -387,7 +381,7 @@ impl Blocks<'_, '_> {
         all: &Range<usize>,
         (level, of): (&mut Level, &PairLevel),
         (args, checks): (SliceArgs, bool),
-        (found, handing): (&mut Found, &mut Handing),
+        into: &mut PairRows,
         progress: &mut Progress,
         observer: &mut dyn Observer,
     ) -> Result<Range<usize>> {
@@ -397,7 +391,7 @@ impl Blocks<'_, '_> {
         let args = self.open_slice(&slices[0], 0, level, checks, args)?;
         self.search.engine.held.upload(args.kept_first.offset(first as u64), &[0])?;
         let (mut rows, mut turn) = (level.cut.panel_from(first, all.end, &level.ends), 0);
-        let mut before: Option<(Range<usize>, Report)> = None;
+        let mut before: Option<Range<usize>> = None;
         self.send_own(&rows, turn, level, of, observer)?;
         let is_whole = level.cut.is_whole(p);
         loop {
@@ -418,11 +412,8 @@ impl Blocks<'_, '_> {
                 on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &panel)?;
             }
             self.search.ask_report()?;
-            if let Some((before, report)) = before.take() {
-                self.bring_panel(&before, 1 - turn, level, found, observer)?;
-                if is_whole {
-                    handing.hand(found, &level.ends, &report)?;
-                }
+            if let Some(before) = before.take() {
+                self.bring_panel(&before, 1 - turn, level, into, observer)?;
             }
             let next = (rows.end < all.end).then(|| level.cut.panel_from(rows.end, all.end, &level.ends));
             if let Some(next) = &next {
@@ -435,11 +426,11 @@ impl Blocks<'_, '_> {
             let is_even = || self.is_even(report.kept, first..rows.end, all.end, level);
             match next.filter(|next| is_whole || !(is_full(next) || is_even())) {
                 Some(next) => {
-                    before = Some((std::mem::replace(&mut rows, next), report));
+                    before = Some(std::mem::replace(&mut rows, next));
                     turn = 1 - turn;
                 }
                 None => {
-                    self.bring_panel(&rows, turn, level, found, observer)?;
+                    self.bring_panel(&rows, turn, level, into, observer)?;
                     return Ok(first..rows.end);
                 }
             }
@@ -474,16 +465,17 @@ impl Blocks<'_, '_> {
         rows: &Range<usize>,
         turn: usize,
         level: &Level,
-        found: &mut Found,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let (verdicts, values) = found.extend(rows, level.ends.of_rows(rows) as usize)?;
+        let pairs = |end: usize| level.ends.of_rows(&(into.rows.start..end)) as usize;
+        let own = pairs(rows.start)..pairs(rows.end);
         let held = &mut self.search.engine.held;
         let at = turn as u64 * level.cut.panel;
         let from = held.device(Buffer::PMax)?.offset(at);
-        held.bring_into(from, values, &mut || observer.look())?;
+        held.bring_into(from, &mut into.values[own.clone()], &mut || observer.look())?;
         let from = held.device(Buffer::Verdicts)?.offset(at);
-        held.bring_into(from, verdicts, &mut || observer.look())
+        held.bring_into(from, &mut into.verdicts[own], &mut || observer.look())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
-use super::found::{Found, Handing};
+use super::found;
 use super::waiting::portions;
 use super::{on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
@@ -16,7 +16,7 @@ use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{blocks_on, USUAL_THREADS};
 use crate::observer::Observer;
-use crate::search::pairs::PairLevel;
+use crate::search::pairs::{PairLevel, PairRows};
 use crate::Result;
 
 /// Most tests for each cell of the matrix with which triangles are used. With more, the tests take longer than the other half of the
@@ -97,7 +97,7 @@ impl Blocks<'_, '_> {
         triangle: Triangle,
         of: &PairLevel,
         ends: Ends,
-        handing: &mut Handing,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.gauss.p;
@@ -164,14 +164,14 @@ impl Blocks<'_, '_> {
             progress.step(1.0, observer)
         })?;
         self.search.engine.held.wait("level 1", &mut || observer.look())?;
-        let mut found = Found::at(0);
-        self.bring_pairs(&level, args, &mut found, observer)?;
+        self.bring_pairs(&level, args, into, observer)?;
         let report = self.search.report("level 1", &mut || observer.look())?;
         if self.state.lower != Some(report.above) {
             return Err(self.asymmetric());
         }
         self.state.is_symmetric = true;
-        handing.hand(&mut found, &level.ends, &report)
+        found::count(into, &report);
+        Ok(())
     }
 
     /// Sends the pairs' own correlations, and initialises the pairs' states before the first slice.
@@ -208,7 +208,7 @@ impl Blocks<'_, '_> {
         &mut self,
         level: &Level,
         args: SliceArgs,
-        found: &mut Found,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = self.gauss.p;
@@ -223,7 +223,7 @@ impl Blocks<'_, '_> {
                 unsafe { on_rows(&self.search.engine.held.gpu, Kernel::slice_settle, USUAL_THREADS, &here)? };
             }
             if let Some((before, turn)) = before.take() {
-                self.bring_panel(&before, turn, level, found, observer)?;
+                self.bring_panel(&before, turn, level, into, observer)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             first = rows.as_ref().map_or(p, |rows| rows.end);

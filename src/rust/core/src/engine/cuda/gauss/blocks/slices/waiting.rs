@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::found::Found;
+use super::found;
 use super::{on_rows, with_rows, Level, Progress, SLICED_TESTS};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::gauss::blocks::Blocks;
@@ -11,6 +11,7 @@ use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
+use crate::search::pairs::PairRows;
 use crate::Result;
 
 impl Blocks<'_, '_> {
@@ -20,7 +21,7 @@ impl Blocks<'_, '_> {
         rows: &Range<usize>,
         level: &mut Level,
         (args, checks): (SliceArgs, bool),
-        found: &mut Found,
+        into: &mut PairRows,
         progress: &mut Progress,
         observer: &mut dyn Observer,
     ) -> Result<()> {
@@ -64,7 +65,7 @@ impl Blocks<'_, '_> {
             }
             progress.step(share, observer)?;
         }
-        self.end_waiting(rows, &starts, level, waiting, found, observer)
+        self.end_waiting(rows, &starts, level, waiting, into, observer)
     }
 
     /// Copies the results of the pairs that waited; the pairs of each row start at `starts`.
@@ -74,7 +75,7 @@ impl Blocks<'_, '_> {
         starts: &[u64],
         level: &Level,
         waiting: SliceArgs,
-        into: &mut Found,
+        into: &mut PairRows,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let held = &mut self.search.engine.held;
@@ -84,7 +85,7 @@ impl Blocks<'_, '_> {
         let mut before: Option<(Range<usize>, usize)> = None;
         // Memory that was touched before is quicker than fresh memory.
         let most = level.cut.panel as usize;
-        let mut found: (Vec<u32>, Vec<f64>) = (memory::zeros(most, Use::Level)?, memory::zeros(most, Use::Level)?);
+        let mut own: (Vec<u32>, Vec<f64>) = (memory::zeros(most, Use::Level)?, memory::zeros(most, Use::Level)?);
         let some = portions(starts, level.cut.panel);
         for (at, some) in some.into_iter().map(Some).chain([None]).enumerate() {
             let turn = at % 2;
@@ -99,11 +100,12 @@ impl Blocks<'_, '_> {
                 let count = (starts[before.end] - starts[before.start]) as usize;
                 let (verdict, values) = place(turn);
                 let held = &mut self.search.engine.held;
-                let to = (&mut found.0[..count], &mut found.1[..count]);
+                let to = (&mut own.0[..count], &mut own.1[..count]);
                 held.bring_into(verdict, to.0, &mut || observer.look())?;
                 held.bring_into(values, to.1, &mut || observer.look())?;
                 let vertices = rows.start + before.start..rows.start + before.end;
-                into.close(&held.pool, &level.ends, vertices, &starts[before.start..=before.end], (to.0, to.1));
+                let starts = &starts[before.start..=before.end];
+                found::close(into, &held.pool, &level.ends, vertices, starts, (to.0, to.1));
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             before = some.map(|some| (some, turn));
