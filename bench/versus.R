@@ -4,7 +4,7 @@
 #                    [--row-seconds=60] [--limit=1.03] [--rows=WORD] [--csv=FILE]
 #
 # LIB_A, LIB_B: folders with pcgpu in them (tools/install-package with PCGPU_LIB; or tar -xf pcgpu.tar.xz ./lib of a
-# bundle for GPUs). LIB_A twice shows the noise of the machine. PART: gauss, discrete, neighbours, selection; without
+# bundle for GPUs). LIB_A twice shows the noise of the machine. PART: gauss, discrete, neighbours, mixed, fci, selection; without
 # any, all. --rows=WORD: only rows whose name has it. Real data and networks are those in PCGPU_BENCH_DATA (see data.R),
 # as far as they are there.
 #
@@ -35,7 +35,7 @@ suppressPackageStartupMessages({
 })
 parts <- operands()[-(1:2)]
 if (!length(parts)) {
-  parts <- c("gauss", "discrete", "neighbours", "selection")
+  parts <- c("gauss", "discrete", "neighbours", "mixed", "fci", "selection")
 }
 device <- option("device", "cpu")
 threads <- as.integer(option("threads", "0"))
@@ -240,6 +240,44 @@ problems <- c(
       function() suff_knn(simulate(neighbours, 400, parents = 1.5)),
       "cmiKnnCItest",
       0.01
+    ),
+    problem(
+      "mixed",
+      sprintf("numbers and levels, simulated %d x 2,000", 2L * neighbours),
+      function() {
+        x <- as.data.frame(simulate(2 * neighbours, 2000, parents = 1.5))
+        levels <- function(column) cut(column, stats::quantile(column, 0:3 / 3), include.lowest = TRUE)
+        x[seq(1, ncol(x), 3)] <- lapply(x[seq(1, ncol(x), 3)], levels)
+        x
+      },
+      function(stat, device) {
+        pcgpu::skeleton(
+          stat,
+          pcgpu::mixCItest,
+          alpha = 0.01,
+          p = ncol(stat),
+          method = "stable",
+          device = device,
+          progress = FALSE
+        )
+      }
+    ),
+    problem(
+      "fci",
+      "fci() of 200 x 300, levels 0-2",
+      function() suff_gauss(simulate(200, 300, parents = 1.5)),
+      function(stat, device) {
+        pcgpu::fci(
+          stat,
+          pcgpu::gaussCItest,
+          alpha = 0.01,
+          p = 200,
+          m.max = 2,
+          pdsep.max = 8,
+          device = device,
+          progress = FALSE
+        )
+      }
     ),
     problem(
       "selection",

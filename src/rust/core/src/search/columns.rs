@@ -64,18 +64,19 @@ impl Columns {
     ) -> crate::Result<Vec<u8>> {
         let (p, count) = (self.options.p, self.columns.len());
         let words = p.div_ceil(64);
-        let mut p_values = vec![0.0; p * count];
+        let sends_values = self.keeps || exact;
+        let mut p_values = vec![0.0; if sends_values { p * count } else { 0 }];
         let mut separated = vec![0u64; words * count];
         let mut kept = vec![0u64; words * count];
         let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
-        let columns = self.columns.clone().zip(p_values.chunks_mut(p)).zip(bits);
-        let column = |((y, p_values), (separated, kept))| Column {
+        let mut lent = p_values.chunks_mut(p);
+        let column = |(y, (separated, kept))| Column {
             y,
-            p_values: Values::Lent(p_values),
+            p_values: lent.next().map_or(Values::Spare(Vec::new()), Values::Lent),
             findings: Findings::Bits { separated, kept },
             closed: None,
         };
-        run(columns.map(column).collect())?;
+        run(self.columns.clone().zip(bits).map(column).collect())?;
         let mut bytes = Writer::default();
         for (at, y) in self.columns.clone().enumerate() {
             let (own, used) = (at * words..(at + 1) * words, y / 64 + 1);

@@ -426,7 +426,8 @@ impl Worker for Cluster<'_> {
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         self.number(Frozen::of_graph(level.pairs().clone()));
-        let is_exact = self.is_exact();
+        // Values that are not kept are not sent.
+        let is_exact = level.keeps() && self.is_exact();
         // A GPU computes all of level 0 at once, and returns parts of it.
         let groups = (!level.keeps() && self.decide_pairs()).then(|| LEVEL_ZERO_UNITS * self.live().count());
         self.run(&mut Settling::new(level, columns, is_exact, groups), Some(0), observer)?;
