@@ -13,16 +13,7 @@ ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, lat
 # Returns the name of a test of this package, or of the function of that name in pcalg or micd; "" for any other
 # function.
 test_name <- function(indepTest) {
-  known <- c(
-    "gaussCItest",
-    "disCItest",
-    "binCItest",
-    "chi2CItest",
-    "cmiKnnCItest",
-    "mixedCItest",
-    names(kernel_tests),
-    names(mixed_tests)
-  )
+  known <- own_tests()
   is_it <- vapply(
     known,
     function(name) {
@@ -214,4 +205,18 @@ raise_test_error <- function(parent, x, y, S) {
   theirs <- theirs[setdiff(names(theirs), names(ours))]
   classes <- setdiff(class(parent), c("simpleError", "error", "condition"))
   stop(structure(class = c("pcgpu_error_test", "pcgpu_error", classes, "error", "condition"), c(ours, theirs)))
+}
+
+# Returns the names of this package's tests.
+own_tests <- function() {
+  c(
+    "gaussCItest",
+    "disCItest",
+    "binCItest",
+    "chi2CItest",
+    "cmiKnnCItest",
+    "mixedCItest",
+    names(kernel_tests),
+    names(mixed_tests)
+  )
 }

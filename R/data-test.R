@@ -3,6 +3,9 @@
 # Returns the arguments of a search with those that are missing and follow from the data. `given`: see
 # arguments_given().
 filled_from_data <- function(given, na) {
+  if (is.character(given$indepTest)) {
+    given$indepTest <- test_named(given$indepTest)
+  }
   if (!"indepTest" %in% names(given)) {
     if (!is.null(given$alpha)) {
       check_level(given$alpha)
@@ -42,6 +45,16 @@ filled_from_data <- function(given, na) {
     given$labels <- told_names(labels_of_suff(given$suffStat))
   }
   given
+}
+
+# Returns the test with this name, which may lack its last letters, CItest.
+test_named <- function(name) {
+  known <- own_tests()
+  at <- if (length(name) == 1L) match(name, c(known, sub("CItest$", "", known)))
+  if (length(at) != 1L || is.na(at)) {
+    abort_argument("indepTest", name, sprintf("use a test, or the name of one: %s.", toString(known)))
+  }
+  get(known[(at - 1L) %% length(known) + 1L])
 }
 
 # Returns whether this is a table of observations. A square matrix may also be one of correlations.
@@ -166,7 +179,10 @@ test_by_kinds <- function(x, na, keep_data) {
     suff <- if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x)
     tell(
       "data",
-      sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))),
+      paste0(
+        sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))),
+        if (is.data.frame(x) || is_matrix) advice_on_curves(x)
+      ),
       indepTest = "gaussCItest"
     )
     if (!keep_data) {

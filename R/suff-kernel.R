@@ -42,6 +42,15 @@ suff_kernel <- function(data, features = NULL, seed = NULL) {
     abort_argument("data", data, "it must have at least ten rows and two columns.")
   }
   table <- if (is.data.frame(data)) data else as.data.frame(data, optional = is.null(colnames(data)))
+  empty <- vapply(table, function(column) all(is.na(column)), NA, USE.NAMES = FALSE)
+  if (any(empty)) {
+    abort_argument(
+      "data",
+      data,
+      "leave these columns out.",
+      has = sprintf("no value in %s", column_names(table, empty))
+    )
+  }
   tell_if_codes(table, !unname(numeric_columns(table)))
   warn_text(table)
   warn_constant(constant_in(data), data)

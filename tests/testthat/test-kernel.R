@@ -479,3 +479,8 @@ test_that("data and a named test are searched as the test's statistic", {
   e <- expect_error(pc(cor(x), gaussCItest, 0.05), class = "pcgpu_error_argument")
   expect_identical(e$argument, "suffStat")
 })
+
+test_that("a column without values is refused", {
+  x <- data.frame(a = rnorm(20), b = NA_real_, c = rnorm(20))
+  expect_error(suff_kernel(x), "`data` has no value in .*b.*leave these columns out", class = "pcgpu_error_argument")
+})

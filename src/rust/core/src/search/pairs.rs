@@ -214,8 +214,8 @@ impl<'r> PairRows<'r> {
             if !verdicts_from_bytes(p, verdicts.1, verdicts.0) {
                 are_vertices.store(false, Ordering::Relaxed);
             }
-            let (of_eight, _) = values.1.as_chunks();
-            values.0.iter_mut().zip(of_eight).for_each(|(to, eight)| *to = f64::from_le_bytes(*eight));
+            let of_eight = values.1.chunks_exact(8).map(|eight| eight.try_into().map_or(f64::NAN, f64::from_le_bytes));
+            values.0.iter_mut().zip(of_eight).for_each(|(to, value)| *to = value);
         });
         self.counted.add(&LevelReport { tests, exact_tests, go_on: go_on == 1 });
         are_vertices.into_inner()
