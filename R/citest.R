@@ -33,7 +33,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, 
       indepTest,
       paste(
         "use a function(x, y, S, suffStat) that returns a p-value,",
-        "for instance gaussCItest (the function itself, without quotes)."
+        "for instance gaussCItest, or the name of a test of this package."
       )
     )
   }

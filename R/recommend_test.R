@@ -35,6 +35,8 @@
 recommend_test <- function(data, alpha = 0.01, seconds = 0, ...) {
   check_number(seconds, "seconds", "give a number of seconds, or 0.", least = 0)
   check_level(alpha)
+  of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("suffStat", "indepTest", "alpha", "..."))
+  check_dots(list(...), c(of_search, control_arguments()), "recommend_test")
   refuse_columns(data, "data")
   x <- read_table(data, "data", counts = TRUE)
   if (!is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
@@ -197,6 +199,7 @@ seconds_of <- function(x, name, alpha, seconds, ...) {
 
 #' @export
 print.pcgpu_tests <- function(x, ...) {
+  check_dots(list(...), character(), "print.pcgpu_tests")
   about <- attr(x, "about")
   cat(sprintf(
     "%s, %s, %d of them numeric\n",

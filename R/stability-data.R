@@ -19,11 +19,14 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     data <- found$suffStat
     is_data <- !is_gauss_test(indepTest) && is_data
   }
+  if (is.character(indepTest)) {
+    indepTest <- test_named(indepTest)
+  }
   if (!is.function(indepTest)) {
     abort_argument(
       "indepTest",
       indepTest,
-      "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest (without quotes)."
+      "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest, or the name of a test."
     )
   }
   if (is_gauss_test(indepTest)) {

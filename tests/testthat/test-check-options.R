@@ -168,7 +168,9 @@ test_that("device is the name of one", {
   }
 })
 
-test_that("indepTest is a function", {
-  bad("indepTest", indepTest = "gaussCItest")
+test_that("indepTest is a function or the name of a test", {
+  expect_identical(fit(indepTest = "gauss")@graph, fit(indepTest = gaussCItest)@graph)
+  bad("indepTest", indepTest = "gausCItest", message = "gaussCItest")
+  bad("indepTest", indepTest = c("gauss", "rcot"))
   bad("indepTest", indepTest = NULL)
 })

@@ -100,6 +100,7 @@ test_that("no exported function has an argument that it does not know", {
     pdsep = list(),
     pc_control = list(),
     plan_search = list(x, alpha = 0.1),
+    recommend_test = list(x),
     stability = list(x, alpha = 0.1),
     cstar = list(x, alpha = 0.1),
     plot_cpdag = list(mixed_fits()$full),

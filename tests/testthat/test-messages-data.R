@@ -41,7 +41,7 @@ test_that("options", {
     search(verbose = "yes")
     search(time_limt = 5)
     search(tiers = 1:3, tiers = 1:3)
-    pc(suff, "gaussCItest", 0.05, p = 3)
+    pc(suff, "gausCItest", 0.05, p = 3)
   })
   expect_snapshot(invisible(search(1.5)), cnd_class = TRUE)
 })

@@ -76,6 +76,8 @@ test_that("a search takes a test by its name, and its message names curves", {
     "curved, such as a and [bc]: consider indepTest = \"rcot\"",
     class = "pcgpu_message_data"
   )
+  of <- function(test) suppressMessages(stability(x, test, 0.01, replicates = 3, seed = 1))
+  expect_identical(of("gauss")[c("counts", "test")], of(gaussCItest)[c("counts", "test")])
   expect_error(pc(x, "rcott", 0.01), "`indepTest` is \"rcott\".*gaussCItest", class = "pcgpu_error_argument")
   expect_error(recommend_test(1:3), "`data`", class = "pcgpu_error_argument")
   expect_error(recommend_test(x, seconds = -1), "`seconds`", class = "pcgpu_error_argument")
