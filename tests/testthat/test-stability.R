@@ -393,7 +393,7 @@ test_that("broken input is refused by argument, value and hint", {
   refused("cluster", cluster = "many")
   expect_error(stability(), class = "pcgpu_error_argument")
   expect_error(stability(x), class = "pcgpu_error_argument")
-  expect_error(stability(x, "gauss", 0.05), class = "pcgpu_error_argument")
+  expect_error(stability(x, "gaus", 0.05), class = "pcgpu_error_argument")
   found <- stability(x, gaussCItest, 0.05, replicates = 5)
   expect_error(stability_rows(found, 6), class = "pcgpu_error_argument")
   expect_error(stability_rows(x, 1), class = "pcgpu_error_argument")
