@@ -5,6 +5,7 @@
 # whether the search does some of the checks. `said`: remembers, for several statistics of one call, that a warning
 # about the values of an R function was given.
 ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L, later = FALSE, said = new.env()) {
+  indepTest <- as_test(indepTest)
   test <- recognised_test(indepTest, suffStat, labels, alpha, threads, later, said)
   test$name <- test_name(indepTest)
   test

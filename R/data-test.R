@@ -4,7 +4,7 @@
 # arguments_given().
 filled_from_data <- function(given, na) {
   if (is.character(given$indepTest)) {
-    given$indepTest <- test_named(given$indepTest)
+    given$indepTest <- as_test(given$indepTest)
   }
   if (!"indepTest" %in% names(given)) {
     if (!is.null(given$alpha)) {
@@ -47,8 +47,11 @@ filled_from_data <- function(given, na) {
   given
 }
 
-# Returns the test with this name, which may lack its last letters, CItest.
-test_named <- function(name) {
+# Returns the test with this name, which may lack its last letters, CItest; anything that is no name as it is.
+as_test <- function(name) {
+  if (!is.character(name)) {
+    return(name)
+  }
   known <- own_tests()
   at <- if (length(name) == 1L) match(name, c(known, sub("CItest$", "", known)))
   if (length(at) != 1L || is.na(at)) {
@@ -227,7 +230,7 @@ share_missing <- function(x) {
   if (!anyNA(x)) {
     return(0)
   }
-  mean(vapply(seq_len(ncol(x)), function(j) mean(is.na(if (is.matrix(x)) x[, j] else x[[j]])), 0))
+  mean(vapply(seq_len(ncol(x)), function(j) mean(is.na(column_of(x, j))), 0))
 }
 
 percent <- function(share) sprintf("%s %% of the values", format(100 * share, digits = 2L))

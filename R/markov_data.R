@@ -4,6 +4,7 @@
 # searched for.
 statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na, fitted) {
   makes <- is.function(suffStat)
+  indepTest <- as_test(indepTest)
   if (is.null(data)) {
     if (is.null(suffStat) || makes) {
       abort_argument("data", data, "give the data, or a sufficient statistic as `suffStat`.", is = "missing")

@@ -74,7 +74,7 @@ about_columns <- function(x) {
     variables = ncol(x),
     numeric = sum(numeric),
     missing = share_missing(x),
-    binary = !any(numeric) && all(vapply(seq_len(ncol(x)), function(j) length(unique(x[, j])) <= 2L, NA)),
+    binary = !any(numeric) && all(vapply(seq_len(ncol(x)), function(j) length(unique(column_of(x, j))) <= 2L, NA)),
     curved = curved_pairs(x, which(numeric))
   )
 }
@@ -130,14 +130,15 @@ p_of_curve <- function(x, y) {
   x <- x[has]
   y <- y[has]
   degrees <- length(y) - 4L
-  straight <- stats::.lm.fit(cbind(1, x), y)
-  curved <- stats::.lm.fit(cbind(1, x, x^2, x^3), y)
-  if (degrees < 10L || curved$rank < 4L) {
+  if (degrees < 10L) {
     return(NA_real_)
   }
-  left <- sum(curved$residuals^2)
-  gain <- (sum(straight$residuals^2) - left) / 2
-  if (left <= 0) NA_real_ else stats::pf(gain / (left / degrees), 2, degrees, lower.tail = FALSE)
+  fit <- stats::.lm.fit(cbind(1, x, x^2, x^3), y)
+  left <- sum(fit$effects[-(1:4)]^2)
+  if (fit$rank < 4L || left <= 0) {
+    return(NA_real_)
+  }
+  stats::pf(sum(fit$effects[3:4]^2) / 2 / (left / degrees), 2, degrees, lower.tail = FALSE)
 }
 
 # Returns the reasons by test, the recommended test first.
@@ -152,6 +153,8 @@ tests_for <- function(about) {
     )
   } else if (about$samples < curves[["least"]]) {
     "too few rows to look for curves"
+  } else if (about$numeric < 2L) {
+    "no pair of numbers"
   } else {
     "no pair that was looked at is curved"
   }
@@ -191,7 +194,7 @@ tests_for <- function(about) {
   found
 }
 
-# Returns the estimated seconds of the levels that a search by this test begins in so many seconds.
+# Returns the estimated seconds of the levels that a search by this test begins within `seconds`.
 seconds_of <- function(x, name, alpha, seconds, ...) {
   plan <- suppressMessages(plan_search(x, name, alpha, ..., seconds = seconds))
   sum(plan$levels$seconds, na.rm = TRUE)
@@ -208,8 +211,10 @@ print.pcgpu_tests <- function(x, ...) {
     about$numeric
   ))
   time <- ifelse(is.na(x$seconds), "", sprintf(" (about %s s)", format(x$seconds, digits = 2L)))
-  mark <- ifelse(x$recommended, "*", " ")
-  said <- sprintf("%s %s%s: %s", mark, x$test, time, x$reason)
-  cat(strwrap(said, exdent = 4L), sep = "\n")
+  said <- strwrap(sprintf("%s%s: %s", x$test, time, x$reason), indent = 2L, exdent = 4L, simplify = FALSE)
+  for (at in which(x$recommended)) {
+    substr(said[[at]][1L], 1L, 1L) <- "*"
+  }
+  cat(unlist(said), sep = "\n")
   invisible(x)
 }

@@ -19,9 +19,7 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     data <- found$suffStat
     is_data <- !is_gauss_test(indepTest) && is_data
   }
-  if (is.character(indepTest)) {
-    indepTest <- test_named(indepTest)
-  }
+  indepTest <- as_test(indepTest)
   if (!is.function(indepTest)) {
     abort_argument(
       "indepTest",

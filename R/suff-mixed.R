@@ -172,7 +172,7 @@ constant_in <- function(x) {
   vapply(
     seq_len(ncol(x)),
     function(j) {
-      column <- if (is.matrix(x)) x[, j] else x[[j]]
+      column <- column_of(x, j)
       if (isTRUE(column[1L] != column[n])) {
         return(FALSE)
       }
@@ -306,9 +306,8 @@ refuse_continuous <- function(x, test) {
   if (test$kinds != "levels") {
     return(invisible())
   }
-  column <- function(j) if (is.matrix(x)) x[, j] else x[[j]]
   is_continuous <- function(of) is.double(of) && any(of != floor(of), na.rm = TRUE)
-  continuous <- vapply(seq_len(ncol(x)), function(j) is_continuous(column(j)), NA)
+  continuous <- vapply(seq_len(ncol(x)), function(j) is_continuous(column_of(x, j)), NA)
   if (any(continuous)) {
     others <- if (test$holes == "imputed") c("gaussMItest", "mixMItest") else c("gaussCItwd", "mixCItwd")
     abort_argument(
@@ -366,8 +365,7 @@ mixed_for_rust <- function(data, test) {
     return(c(base, list(matrix = first)))
   }
   column <- function(j) {
-    of <- function(set) if (is.matrix(set)) set[, j] else set[[j]]
-    versions <- lapply(data$sets, of)
+    versions <- lapply(data$sets, column_of, j)
     # A column without missing values is the same in all data sets, and is stored once.
     if (all(vapply(versions[-1L], identical, NA, versions[[1L]]))) {
       versions <- versions[1L]

@@ -76,6 +76,14 @@ test_that("a search takes a test by its name, and its message names curves", {
     "curved, such as a and [bc]: consider indepTest = \"rcot\"",
     class = "pcgpu_message_data"
   )
+  s <- suff_gauss(x)
+  fit <- skeleton(s, "gauss", 0.01, labels = names(x))
+  expect_identical(
+    orient(fit, suffStat = s, indepTest = "gauss", alpha = 0.01, conservative = TRUE)@graph,
+    orient(fit, suffStat = s, indepTest = gaussCItest, alpha = 0.01, conservative = TRUE)@graph
+  )
+  checked <- function(test) markov_check(pc(s, gaussCItest, 0.01, labels = names(x)), x, test, seed = 1)$questions
+  expect_identical(checked("gauss"), checked(gaussCItest))
   of <- function(test) suppressMessages(stability(x, test, 0.01, replicates = 3, seed = 1))
   expect_identical(of("gauss")[c("counts", "test")], of(gaussCItest)[c("counts", "test")])
   expect_error(pc(x, "rcott", 0.01), "`indepTest` is \"rcott\".*gaussCItest", class = "pcgpu_error_argument")

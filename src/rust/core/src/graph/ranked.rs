@@ -1,7 +1,5 @@
 //! The edges of a graph by number, so that data of edges fit into one flat array.
 
-use std::ops::Range;
-
 use super::{Adjacency, Form, Row};
 use crate::memory::{self, Use};
 use crate::pool::{part_of, Pool};
@@ -103,12 +101,6 @@ impl Ranked {
     /// Returns the number of x's first edge to a larger vertex, or the next row's first number if x has none.
     pub fn first_of(&self, x: usize) -> usize {
         self.first_from(x, x)
-    }
-
-    /// Returns the numbers of the edges of some rows to larger vertices.
-    pub fn numbers_of(&self, rows: &Range<usize>) -> Range<usize> {
-        let first_of = |x: usize| if x < self.graph.p() { self.first_of(x) } else { self.len };
-        first_of(rows.start)..first_of(rows.end)
     }
 
     /// Returns [`Ranked::first_of`] of all vertices, and then the number of edges.

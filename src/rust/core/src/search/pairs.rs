@@ -95,7 +95,7 @@ pub(crate) fn gathers_much(p: usize, degrees: impl Iterator<Item = usize>) -> bo
 }
 
 /// Returns the bytes of a verdict on p variables.
-pub(crate) fn bytes_of_verdict(p: usize) -> usize {
+fn bytes_of_verdict(p: usize) -> usize {
     // Values for all variables on either side, and for none.
     if p < 1 << 15 {
         size_of::<u16>()
@@ -143,7 +143,7 @@ fn verdicts_from_bytes(p: usize, bytes: &[u8], verdicts: &mut [u32]) -> bool {
 }
 
 /// A function that writes bytes at a position.
-pub(crate) type Write<'w> = &'w mut dyn FnMut(usize, &[u8]) -> Result<()>;
+type Write<'w> = &'w mut dyn FnMut(usize, &[u8]) -> Result<()>;
 
 /// Bytes of the counts of a message.
 const HEAD: usize = 24;
@@ -208,17 +208,21 @@ impl<'r> PairRows<'r> {
         let (verdicts, values) = rest.split_at(each * count);
         let are_vertices = AtomicBool::new(true);
         let own = self.verdicts.chunks_mut(TOGETHER).zip(verdicts.chunks(each * TOGETHER));
-        let own_values = self.values.chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
-        type Part<'p, T> = (&'p mut [T], &'p [u8]);
-        pool.each_of(own.zip(own_values).collect(), |_, (verdicts, values): (Part<u32>, Part<f64>)| {
-            if !verdicts_from_bytes(p, verdicts.1, verdicts.0) {
+        pool.each_of(own.collect(), |_, (own, bytes): (&mut [u32], &[u8])| {
+            if !verdicts_from_bytes(p, bytes, own) {
                 are_vertices.store(false, Ordering::Relaxed);
             }
-            let of_eight = values.1.chunks_exact(8).map(|eight| eight.try_into().map_or(f64::NAN, f64::from_le_bytes));
-            values.0.iter_mut().zip(of_eight).for_each(|(to, value)| *to = value);
+        });
+        if !are_vertices.into_inner() {
+            return false;
+        }
+        let own = self.values.chunks_mut(TOGETHER).zip(values.chunks(size_of::<f64>() * TOGETHER));
+        pool.each_of(own.collect(), |_, (own, bytes): (&mut [f64], &[u8])| {
+            let of_eight = bytes.chunks_exact(8).map(|eight| eight.try_into().map_or(f64::NAN, f64::from_le_bytes));
+            own.iter_mut().zip(of_eight).for_each(|(to, value)| *to = value);
         });
         self.counted.add(&LevelReport { tests, exact_tests, go_on: go_on == 1 });
-        are_vertices.into_inner()
+        true
     }
 }
 

@@ -7,7 +7,6 @@
 //! In sparse graphs, `triangle` decides the pairs.
 
 mod cut;
-mod found;
 mod own;
 mod triangle;
 mod waiting;
@@ -15,7 +14,7 @@ mod waiting;
 use std::ops::Range;
 
 use super::{cells_of, hash, local, Blocks};
-use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS, VERDICT_OPEN};
+use crate::engine::cuda::arguments::{Report, SliceArgs, SECOND, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::gpu::buffer::{Buffer, BufferId};
@@ -26,7 +25,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::engine::LevelOne;
 use crate::observer::Observer;
-use crate::search::pairs::{PairLevel, PairRows};
+use crate::search::pairs::{self, LevelReport, PairLevel, PairRows, NO_SEPARATOR};
 use crate::Result;
 use cut::{cut, Cut, Ends, Own};
 use triangle::Triangle;
@@ -289,7 +288,7 @@ impl Blocks<'_, '_> {
         if report.above != report.below {
             return Err(self.asymmetric());
         }
-        found::count(into, &report);
+        count(into, &report);
         self.state.is_symmetric = true;
         Ok(())
     }
@@ -479,11 +478,18 @@ impl Blocks<'_, '_> {
     }
 }
 
+/// Enters the counts of all rows, from the GPU's report.
+fn count(into: &mut PairRows, report: &Report) {
+    into.counted.add(&LevelReport { tests: report.tests, exact_tests: report.exact, go_on: report.go_on != 0 });
+}
+
 fn with_rows(args: SliceArgs, rows: &Range<usize>) -> SliceArgs {
     let mut args = args;
     (args.a.first_row, args.a.end_row) = (rows.start as u64, rows.end as u64);
     args
 }
 
+// Kernels write verdicts in the form in which they are read.
+const _: () = assert!(SECOND == pairs::SECOND && VERDICT_OPEN == NO_SEPARATOR);
 // The verdict of a pair that waits never equals that of a variable. Graphs of 2^`PAIR_BITS` variables fit no GPU.
 const _: () = assert!(VERDICT_OPEN > 1 << crate::engine::cuda::arguments::PAIR_BITS);

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::cut::{Cut, Ends, Own, AT_ONCE, FOUND, LEAST, STATE};
-use super::found;
 use super::waiting::portions;
 use super::{on_rows, with_rows, Level, Progress};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
@@ -170,7 +169,7 @@ impl Blocks<'_, '_> {
             return Err(self.asymmetric());
         }
         self.state.is_symmetric = true;
-        found::count(into, &report);
+        super::count(into, &report);
         Ok(())
     }
 

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use super::found;
+use super::cut::Ends;
 use super::{on_rows, with_rows, Level, Progress, SLICED_TESTS};
-use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
+use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::gauss::blocks::Blocks;
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::kernels::Kernel;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::search::pairs::PairRows;
 use crate::Result;
 
@@ -105,13 +106,42 @@ impl Blocks<'_, '_> {
                 held.bring_into(values, to.1, &mut || observer.look())?;
                 let vertices = rows.start + before.start..rows.start + before.end;
                 let starts = &starts[before.start..=before.end];
-                found::close(into, &held.pool, &level.ends, vertices, starts, (to.0, to.1));
+                close(into, &held.pool, &level.ends, vertices, starts, (to.0, to.1));
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             before = some.map(|some| (some, turn));
         }
         Ok(())
     }
+}
+
+/// Enters the results of the pairs of `rows` that waited, in their order. Those of row i are at starts[i] to starts[i + 1] - 1, less
+/// starts[0].
+fn close(
+    into: &mut PairRows,
+    pool: &Pool,
+    ends: &Ends,
+    rows: Range<usize>,
+    starts: &[u64],
+    (verdicts, values): (&[u32], &[f64]),
+) {
+    let place = |i: usize| (starts[i] - starts[0]) as usize;
+    let before = ends.of_rows(&(into.rows.start..rows.start)) as usize;
+    let mut rest = (&mut into.verdicts[before..], &mut into.values[before..]);
+    let mut parts = Vec::with_capacity(rows.len());
+    for x in rows {
+        let count = ends.of_rows(&(x..x + 1)) as usize;
+        let (own, later) = rest.0.split_at_mut(count);
+        let (own_values, later_values) = rest.1.split_at_mut(count);
+        parts.push((own, own_values));
+        rest = (later, later_values);
+    }
+    pool.each_of(parts, |i, (own, own_values): (&mut [u32], &mut [f64])| {
+        let open = own.iter_mut().zip(own_values).filter(|(verdict, _)| **verdict == VERDICT_OPEN);
+        for ((verdict, value), found) in open.zip(place(i)..) {
+            (*verdict, *value) = (verdicts[found], values[found]);
+        }
+    });
 }
 
 /// Splits rows into portions of up to `each` pairs, or of one row. Row i has the pairs from starts[i] to starts[i + 1] - 1.
