@@ -250,12 +250,13 @@ impl Worker for Team<'_> {
 /// One machine runs a search while its levels are short: distributing them would take longer.
 impl Alone for Team<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Option<Box<dyn Levels + 's>>> {
+        let has_helpers = self.has_helpers();
         let Some(leader) = self.leader.and_then(|number| self.members.machine(number)) else { return Ok(None) };
         // The team's report already holds what the leader did with others.
         leader.team();
         match leader.alone() {
-            Some(alone) => alone.begin(options, largest),
-            None => Ok(None),
+            Some(alone) if !(has_helpers && alone.expects_long_level(options)) => alone.begin(options, largest),
+            _ => Ok(None),
         }
     }
 

@@ -1,11 +1,15 @@
 //! Storage for the largest p-value of each pair, or of each pair that level 0 leaves.
 
 use super::cells::Cells;
+use super::singly::each_pair;
 use super::Options;
 use crate::graph::{Adjacency, Ranked, Row};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
+
+/// Columns of a matrix of p-values that a thread fills together.
+const COLUMNS: usize = 64;
 
 /// Storage for the largest p-values. Both `&mut` of p x p doubles and `&mut` of [`PairValues`] convert to it.
 pub enum Largest<'a> {
@@ -173,10 +177,10 @@ impl Largest<'_> {
     pub(super) fn raise_numbered(&mut self, ranked: &Ranked, values: &[f64], pool: &Pool) {
         let p = ranked.graph().p();
         let Some(cells) = self.cells(p) else { return };
-        pool.each(p, |x| {
-            for (y, &p) in ranked.larger(x).zip(&values[ranked.first_of(x)..]) {
-                cells.raise(x, y as usize, p);
-            }
+        // By columns, because cells of a column are neighbours in a matrix.
+        pool.each(p.div_ceil(COLUMNS), |part| {
+            let columns = part * COLUMNS..p.min((part + 1) * COLUMNS);
+            each_pair(ranked, &(0..p), &columns, |x, y, at| cells.raise(x, y, values[at]));
         });
     }
 

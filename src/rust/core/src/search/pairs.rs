@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::largest::Largest;
 pub use super::report::LevelReport;
-use super::singly::Singly;
+use super::singly::{kept_under, Singly};
 pub use super::singly::{NO_SEPARATOR, SECOND};
 use super::wire::Reader;
 use super::Options;
@@ -269,22 +270,28 @@ impl<'a> PairBook<'a> {
         drop(values);
         let (p, words) = (ranked.graph().p(), ranked.graph().p().div_ceil(64));
         let mut left: Vec<u64> = memory::zeros(p * words, Use::Pairs)?;
+        // The number of sets that are kept under each vertex.
+        let counts: Mutex<Vec<u32>> = Mutex::new(memory::zeros(p, Use::Sets)?);
         let each = p.div_ceil(8 * pool.threads()).max(1);
         pool.each_of(left.chunks_mut((each * words).max(1)).collect(), |part, rows: &mut [u64]| {
+            let mut own = vec![0u32; p];
             for (i, row) in rows.chunks_mut(words).enumerate() {
                 let x = part * each + i;
                 row.copy_from_slice(ranked.graph().bit_row(x));
                 for (y, &verdict) in ranked.larger(x).zip(&verdicts[ranked.first_of(x)..]) {
                     if verdict < NO_SEPARATOR {
                         row[y as usize / 64] &= !(1 << (y % 64));
+                        own[kept_under(level.options, x as u32, y, verdict) as usize] += 1;
                     }
                 }
             }
+            let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            counts.iter_mut().zip(own).for_each(|(count, own)| *count += own);
         });
+        let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
         let graph = Adjacency::from_half(p, &left, Half::Upper, &pool)?;
         drop(left);
         let singly = Singly { ranked, verdicts: &verdicts };
-        let counts = singly.counts(level.options, &pool)?;
         Ok((graph, singly.sets(level.options, &counts, &pool)?))
     }
 }

@@ -30,6 +30,13 @@ pub(crate) fn each_pair(
     }
 }
 
+/// Returns the vertex under which the set of a separated pair x < y is kept.
+#[inline]
+pub(super) fn kept_under(options: &Options, x: u32, y: u32, verdict: u32) -> u32 {
+    let (row, other) = if verdict & SECOND == 0 { (x, y) } else { (y, x) };
+    options.kept_under(row, other)[0]
+}
+
 /// Verdicts of level 1 by pair number.
 pub(crate) struct Singly<'r> {
     pub ranked: &'r Ranked,
@@ -39,9 +46,8 @@ pub(crate) struct Singly<'r> {
 impl Singly<'_> {
     /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices. The other vertices of each ascend.
     fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
-        let is_kept = |verdict: u32, row_is_larger: bool| {
-            let [row, other] = if verdict & SECOND == 0 { [0, 1] } else { [1, 0] };
-            verdict < NO_SEPARATOR && (options.kept_under(row, other)[0] == 1) == row_is_larger
+        let is_kept = |verdict: u32, by_larger: bool| {
+            verdict < NO_SEPARATOR && (kept_under(options, 0, 1, verdict) == 1) == by_larger
         };
         // First smaller vertices, from the column of a vertex; then larger ones, from its row.
         each_pair(self.ranked, &(0..options.p), vertices, |x, y, at| {
@@ -68,17 +74,6 @@ impl Singly<'_> {
         // The pass over the words of rows counts, too.
         let steps = self.verdicts.len() + p * p / 64;
         part_of(p, (steps >> 15).clamp(1, pool.threads()))
-    }
-
-    /// Returns how many sets are kept under each vertex.
-    pub fn counts(&self, options: &Options, pool: &Pool) -> Result<Vec<u32>> {
-        let mut counts: Vec<u32> = memory::zeros(options.p, memory::Use::Sets)?;
-        let each = self.at_once(options.p, pool);
-        pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [u32]| {
-            let first = part * each;
-            self.each_kept(options, &(first..first + counts.len()), |v, _, _| counts[v - first] += 1);
-        });
-        Ok(counts)
     }
 
     /// Returns the separating sets by the vertex that they are kept under. `counts`: the number of sets of each vertex.

@@ -132,6 +132,11 @@ pub trait Alone {
         false
     }
 
+    /// Returns whether level 1 is expected to take so long that helpers should share the search from its start.
+    fn expects_long_level(&self, _options: &Options) -> bool {
+        false
+    }
+
     /// Ends a search that failed or did not begin. `error` is `None` if it did not begin, or ended because a level takes long. Returns
     /// whether the search begins again by shards.
     fn ends(&mut self, error: Option<&Error>) -> bool;

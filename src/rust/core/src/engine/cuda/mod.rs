@@ -419,6 +419,13 @@ impl Alone for CudaEngine<'_> {
         Ok(Some(Box::new(CudaSearch::new(self, options, largest))))
     }
 
+    fn expects_long_level(&self, options: &Options) -> bool {
+        match self.test {
+            CudaTest::Gauss(gauss) => gauss::blocks::expects_long_level(&gauss, self.alpha, options),
+            CudaTest::Discrete(_) => false,
+        }
+    }
+
     /// Returns whether the search begins again by parts: yes if memory ran short or the search ended for the sake of a long level, unless the
     /// strategy needs all correlations on the GPU.
     fn ends(&mut self, error: Option<&Error>) -> bool {

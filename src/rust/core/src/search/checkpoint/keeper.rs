@@ -14,8 +14,8 @@ use crate::{reason, Error, Result};
 const FIRST_LOOK: f64 = 0.1;
 
 /// A level takes long if it has more seconds left than `MORE` plus `AGAIN` times the seconds of the earlier levels. Several machines must
-/// run those again, and send all results to the host. What is left is overestimated at first. (Dense graphs on one and on two H200: 20,000
-/// variables 0.58 and 0.64 s, 0.95 and 1.06 s; 40,000 variables 4.8 and 3.7 s.)
+/// run those again, and send all results to the host. What is left is overestimated at first. (Dense graphs of 20,000 variables on one and on
+/// two H200: 0.57 and 0.68 s, 0.95 and 1.06 s if one began.)
 const MORE: f64 = 2.0;
 const AGAIN: f64 = 6.0;
 

@@ -90,31 +90,47 @@ fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
 /// Bytes of lists, verdicts, p-values and separating sets that level 1 needs for each neighbour, in addition to all correlations.
 const BYTES_OF_NEIGHBOUR: f64 = 20.0;
 
-/// Pairs in the sample of [`is_too_much`], and most multiplications for their correlations if these come from data.
+/// Pairs in the [sample](dependent_share), and most multiplications for their correlations if these come from data.
 const LOOKED_AT: usize = 2000;
 const MOST_PRODUCTS: usize = 1 << 23;
 
-/// Returns whether level 1 is expected to need more memory than there is besides all correlations. The exact need is known only after level
-/// 0, which would then have run in vain. A sample of pairs shows how many neighbours there may be.
-fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
-    search.plan_variables(gauss.bytes());
-    let (p, room) = (gauss.p, search.engine.held.room(&[])? as f64);
-    search.engine.held.plan = MemoryPlan::default();
-    // Fixed gaps leave fewer `ends`.
-    let all = BYTES_OF_NEIGHBOUR * search.ends as f64;
-    if room >= all || room == 0.0 || p < LOOKED_AT || !search.options.allows(1) {
-        return Ok(false);
+/// Tests of level 1, if no pair were separated, from which several GPUs should share a search. Each then transfers all correlations, and all
+/// results go to the host. (One and two H200: 0.96 and 0.88 s with 3e12 such tests, 4.8 and 3.1 s with 2e13.)
+const SHARED_TESTS: f64 = 5e12;
+
+/// Returns the share of a sample of pairs that are dependent given nothing. `None` for few variables, or data with too many rows for that.
+fn dependent_share(gauss: &Gaussian, alpha: f64) -> Option<f64> {
+    let p = gauss.p;
+    if p < LOOKED_AT || matches!(gauss.source, Source::Data(_, n) if n * LOOKED_AT > MOST_PRODUCTS) {
+        return None;
     }
-    if matches!(gauss.source, Source::Data(_, n) if n * LOOKED_AT > MOST_PRODUCTS) {
-        return Ok(false);
-    }
-    let alpha = search.engine.alpha;
     let dependent = (0..LOOKED_AT).filter(|&number| {
         let words = philox([number as u32, 0, 0, Purpose::Pairs as u32], Key::of_seed(1));
         let [x, y, ..] = words.map(|word| below(word, p as u32) as usize);
         x != y && p_value(gauss, x, y) < alpha
     });
-    Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)
+    Some(dependent.count() as f64 / LOOKED_AT as f64)
+}
+
+/// Returns whether several GPUs should share a search of a matrix from its start, because level 1 takes long.
+pub(in crate::engine::cuda) fn expects_long_level(gauss: &Gaussian, alpha: f64, options: &Options) -> bool {
+    let tests = |share: f64| share.powi(2) * (gauss.p as f64).powi(3);
+    let is_long = |share| tests(share) >= SHARED_TESTS;
+    matches!(gauss.source, Source::Matrix(_)) && options.allows(1) && dependent_share(gauss, alpha).is_some_and(is_long)
+}
+
+/// Returns whether level 1 is expected to need more memory than there is besides all correlations. The exact need is known only after level
+/// 0, which would then have run in vain. A sample of pairs shows how many neighbours there may be.
+fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
+    search.plan_variables(gauss.bytes());
+    let room = search.engine.held.room(&[])? as f64;
+    search.engine.held.plan = MemoryPlan::default();
+    // Fixed gaps leave fewer `ends`.
+    let all = BYTES_OF_NEIGHBOUR * search.ends as f64;
+    if room >= all || room == 0.0 || !search.options.allows(1) {
+        return Ok(false);
+    }
+    Ok(dependent_share(gauss, search.engine.alpha).is_some_and(|share| share * all > room))
 }
 
 /// The state that stays from one part of a level to the next.
@@ -290,4 +306,30 @@ impl Blocks<'_, '_> {
 /// Returns the uses of memory that stay from one part of a level to the next.
 fn kept() -> [BufferId; 3] {
     [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::gauss::FisherZ;
+
+    #[test]
+    fn a_sample_shows_how_many_pairs_are_dependent() {
+        let p = LOOKED_AT;
+        // A third of the variables depend on each other.
+        let is_one = |x: usize| x % 3 == 0;
+        let mut c = vec![0.0; p * p];
+        (0..p * p).filter(|at| is_one(at / p) && is_one(at % p)).for_each(|at| c[at] = 0.9);
+        let of = |p: usize, source| Gaussian {
+            test: FisherZ::new(100.0, Reading::GaussCItest).unwrap(),
+            p,
+            source,
+            check: None,
+        };
+        let share = dependent_share(&of(p, Source::Matrix(&c)), 0.01).unwrap();
+        assert!((share - 1.0 / 9.0).abs() < 0.03, "{share}");
+        assert_eq!(dependent_share(&of(p - 1, Source::Matrix(&c)), 0.01), None);
+        assert_eq!(dependent_share(&of(p, Source::Data(&[], 1 + MOST_PRODUCTS / LOOKED_AT)), 0.01), None);
+        assert!(!expects_long_level(&of(p, Source::Matrix(&c)), 0.01, &Options::new(p, 0.01)));
+    }
 }
