@@ -1,15 +1,20 @@
-#' Kernel tests of conditional independence by random features (RCoT, RCIT, RIT)
+#' Kernel tests of conditional independence (RCoT, RCIT, RIT, KCI)
 #'
 #' Return the p-value of the test that two variables are independent given others. The tests detect dependence of any
-#' form between numbers, levels or both, and take a fraction of a millisecond. [pc()] and [skeleton()] recognise them and
-#' run them natively.
-#' - `rcotCItest`: the randomized conditional correlation test, RCoT. The test to start with.
+#' form between numbers, levels or both. [pc()] and [skeleton()] recognise them and run them natively.
+#' - `rcotCItest`: the randomized conditional correlation test, RCoT. The test to start with: it takes a fraction of a
+#'   millisecond.
 #' - `rcitCItest`: the randomized conditional independence test, RCIT, in which one side is joined to S. RCoT is usually
 #'   better calibrated for large S.
 #' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty. A
 #'   search with it needs `m.max = 0`.
+#' - `kciCItest`: the kernel-based test, KCI, which the others approximate. Nothing in it is random. It needs fewer rows
+#'   to find a dependence, and its time grows with the square of the number of rows: about 10 milliseconds for 500 rows,
+#'   and 0.2 seconds for 2,000.
 #'
-#' The tests are those of Strobl, Zhang and Visweswaran (2019). x and y are mapped to a few random features (Rahimi and
+#' # Random features
+#'
+#' These tests are those of Strobl, Zhang and Visweswaran (2019). x and y are mapped to a few random features (Rahimi and
 #' Recht 2007), S to many. A regression with a small ridge removes the features of S from those of x and y. The
 #' statistic is the sum of the squared covariances of the residuals of x with those of y, times n c (see below). Under
 #' independence it is a weighted sum of chi-squared variables. Its upper tail is approximated from its first three
@@ -25,9 +30,23 @@
 #'   variables.
 #'
 #' A factor enters as indicators of its levels, or with a random number for each level and feature if it has more
-#' levels than features. Each test leaves out rows in which x, y or a member of S is missing.
+#' levels than features.
 #'
-#' The tests run on the CPU's threads.
+#' # KCI
+#'
+#' The test of Zhang, Peters, Janzing and Schölkopf (2011) compares the kernel matrices of x and of y with S after a ridge
+#' regression on the kernel of S. Kernels are Gaussian, and their bandwidth is the median distance, as above. A factor
+#' counts as a distance between different levels. The ridge is 0.001, as in the authors' program.
+#'
+#' P-values are not those of the authors' program for two reasons. Bandwidths differ. And the statistic has a factor
+#' that takes out the correlation of the regression's residuals: with three variables in S and 100 rows, tests at 0.05
+#' otherwise reject a true independence in 9 to 12 % of samples, instead of 3 to 4 %. Kernel matrices are given by their
+#' incomplete Cholesky factors, with errors below 1e-6. So p is exact to about a thousandth of itself, and the order of the
+#' rows changes it by as much.
+#'
+#' # Both
+#'
+#' Each test leaves out rows in which x, y or a member of S is missing. The tests run on the CPU's threads.
 #'
 #' @inheritParams cmiKnnCItest
 #' @param suffStat The result of [suff_kernel()].
@@ -37,6 +56,9 @@
 #' @references
 #' E. V. Strobl, K. Zhang and S. Visweswaran (2019). Approximate kernel-based conditional independence tests for fast
 #' non-parametric causal discovery. *Journal of Causal Inference* 7(1).
+#'
+#' K. Zhang, J. Peters, D. Janzing and B. Schölkopf (2011). Kernel-based conditional independence test and application in
+#' causal discovery. *Proceedings of the 27th Conference on Uncertainty in Artificial Intelligence*, 804-813.
 #'
 #' A. Rahimi and B. Recht (2007). Random features for large-scale kernel machines. *Advances in Neural Information
 #' Processing Systems* 20.
@@ -58,6 +80,8 @@
 #' rcotCItest("x", "y", NULL, suff)
 #' rcotCItest("x", "y", "z", suff)
 #'
+#' kciCItest("x", "y", "z", suff)
+#'
 #' pc(suff, indepTest = rcotCItest, alpha = 0.05, labels = colnames(x), numCores = 2)
 #' @export
 rcotCItest <- function(x, y, S, suffStat) {
@@ -74,4 +98,10 @@ rcitCItest <- function(x, y, S, suffStat) {
 #' @export
 ritCItest <- function(x, y, S, suffStat) {
   kernel_p_value(x, y, S, suffStat, kernel_tests$ritCItest)
+}
+
+#' @rdname rcotCItest
+#' @export
+kciCItest <- function(x, y, S, suffStat) {
+  kernel_p_value(x, y, S, suffStat, kernel_tests$kciCItest)
 }

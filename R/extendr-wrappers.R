@@ -44,7 +44,7 @@ rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 #' @noRd
 rust_codes <- function(x, n, factors, names, engine) .Call(wrap__rust_codes, x, n, factors, names, engine)
 
-#' Returns the p-value of a test by random features, of the columns x and y of its data given all others.
+#' Returns the p-value of a kernel test of the columns x and y of its data given all others.
 #' @noRd
 rust_features_test <- function(test, x, y) .Call(wrap__rust_features_test, test, x, y)
 

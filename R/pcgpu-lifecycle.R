@@ -38,7 +38,7 @@
 #'
 #' **Experimental**: works and is tested, but names, defaults or the form of a result may change in a minor version,
 #' with a line in NEWS.
-#' - [rcotCItest()], [rcitCItest()], [ritCItest()], [suff_kernel()] and [recommend_test()].
+#' - [rcotCItest()], [rcitCItest()], [ritCItest()], [kciCItest()], [suff_kernel()] and [recommend_test()].
 #' - [cuda_device()] and [cpu_device()]: their arguments; `"cuda:all"` and teams with the CPU.
 #' - Arguments of `pc_control()`: `parallel_tests`, `context.all`, `context.tier`, `na`.
 #' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [cstar()], [select_features()],

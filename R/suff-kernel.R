@@ -1,7 +1,7 @@
 #' Sufficient statistic for the kernel tests
 #'
 #' Checks numeric, discrete or mixed data and collects them in a list with the settings of [rcotCItest()],
-#' [rcitCItest()] and [ritCItest()].
+#' [rcitCItest()], [ritCItest()] and [kciCItest()].
 #'
 #' Numbers are continuous; factors, logicals and characters are discrete. Convert numbers that are codes to factors:
 #' columns of whole numbers with at most 10 different values are treated as continuous, and a message of class
@@ -13,7 +13,7 @@
 #' otherwise. S needs enough features to describe how x and y depend on it: with too few, dependence on S remains in the
 #' residuals, and independent variables look dependent. Each feature of S costs a degree of freedom, so the default is at
 #' most a fifth of the rows. With fewer than 500 rows this is less than 100, and a message of class
-#' `pcgpu_message_features` says so.
+#' `pcgpu_message_features` says so. [kciCItest()] has no features.
 #'
 #' @param data Observations in rows, variables in columns. One of:
 #'   - a data frame or matrix of numbers (also bit64's `integer64`), factors, logicals or characters, which may have
@@ -24,7 +24,10 @@
 #'   and for S 100 or a fifth of the rows, whichever is less, but at least 5.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a run
 #'   reproducible.
-#' @return A list of `data` (a data frame, or a matrix of doubles), `features` and `seed`.
+#' @param approximation How [kciCItest()] approximates the distribution of its statistic: `"gamma"`, the gamma
+#'   distribution with the same mean and variance, or `"hbe"`, that of Hall, Buckley and Eagleson, which takes longer
+#'   and rarely changes p by more than a few percent.
+#' @return A list of `data` (a data frame, or a matrix of doubles), `features`, `seed` and `approximation`.
 #'
 #'   A constant column gives a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
 #'
@@ -35,7 +38,7 @@
 #' suff$features
 #' rcotCItest("Sepal.Length", "Species", "Petal.Length", suff)
 #' @export
-suff_kernel <- function(data, features = NULL, seed = NULL) {
+suff_kernel <- function(data, features = NULL, seed = NULL, approximation = c("gamma", "hbe")) {
   data <- kernel_data(data, "data", "use a data frame or matrix with observations in rows.")
   tell_if_turned(data, "data")
   if (ncol(data) < 2L || nrow(data) < 10L) {
@@ -61,7 +64,8 @@ suff_kernel <- function(data, features = NULL, seed = NULL) {
     } else {
       check_features(features, "features", nrow(data))
     },
-    seed = check_seed(seed)
+    seed = check_seed(seed),
+    approximation = check_choice(approximation, c("gamma", "hbe"), "approximation")
   )
 }
 
@@ -71,7 +75,8 @@ suff_kernel <- function(data, features = NULL, seed = NULL) {
 kernel_tests <- list(
   rcotCItest = list(name = "rcotCItest", form = "rcot", marginal = FALSE),
   rcitCItest = list(name = "rcitCItest", form = "rcit", marginal = FALSE),
-  ritCItest = list(name = "ritCItest", form = "rit", marginal = TRUE)
+  ritCItest = list(name = "ritCItest", form = "rit", marginal = TRUE),
+  kciCItest = list(name = "kciCItest", form = "kci", marginal = FALSE)
 )
 
 # How Rust reads the data: numbers and levels with missing values.
@@ -135,13 +140,18 @@ kernel_for_rust <- function(suffStat, data, at, test) {
     read[c("p", "n", intersect(names(read), c("matrix", "columns")))],
     list(
       names = as.integer(at),
-      form = test$form,
+      form = if (test$form == "kci") paste0("kci.", kernel_approximation(suffStat)) else test$form,
       marginal = test$marginal,
       sides = features[1L],
       given = features[2L],
       seed = check_whole(suffStat$seed, "suffStat$seed", 0, .Machine$integer.max)
     )
   )
+}
+
+# Returns the approximation of a statistic, which older statistics do not have.
+kernel_approximation <- function(suffStat) {
+  check_choice(suffStat$approximation, c("gamma", "hbe"), "suffStat$approximation")
 }
 
 # Stops if a search would test given sets with a test that has none.

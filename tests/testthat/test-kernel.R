@@ -64,6 +64,88 @@ test_that("p-values are those of the definition in R", {
   expect_gt(strict, 110)
 })
 
+test_that("p-values of KCI are those of whole kernel matrices", {
+  compared <- 0
+  for (case in list(
+    list(n = 60, seed = 0, holes = 0, approximation = "gamma"),
+    list(n = 61, seed = 12, holes = 9, approximation = "hbe"),
+    list(n = 130, seed = 7, holes = 30, approximation = "hbe"),
+    list(n = 203, seed = 5, holes = 0, approximation = "gamma"),
+    list(n = 270, seed = 5, holes = 0, approximation = "hbe")
+  )) {
+    data <- simulate_kinds(case$n, case$seed, case$holes)
+    suff <- quietly(suff_kernel(data, seed = 1, approximation = case$approximation))
+    for (question in questions) {
+      at <- lapply(question, match, names(data))
+      p <- do.call(kciCItest, c(question, list(suff)))
+      wanted <- twin_kci(at[[1]], at[[2]], at[[3]], suff)
+      # The factors of the kernels have errors of 1e-6.
+      expect_lt(abs(p - wanted), 0.005 * wanted + 1e-14, label = toString(c(case, unlist(question), p, wanted)))
+      expect_identical(kciCItest(question[[2]], question[[1]], rev(question[[3]]), suff), p)
+      compared <- compared + (wanted > 1e-14)
+    }
+  }
+  expect_gt(compared, 40)
+  # The order of the rows and the units change little, the seed and the features nothing.
+  mixed <- replace(suff, "data", list(data[sample(nrow(data)), ]))
+  expect_equal(
+    kciCItest("x", "heavy", c("w", "y", "z"), mixed),
+    kciCItest("x", "heavy", c("w", "y", "z"), suff),
+    tolerance = 0.01
+  )
+  expect_identical(
+    kciCItest("x", "y", "z", replace(suff, c("seed", "features"), list(9, c(1, 2)))),
+    kciCItest("x", "y", "z", suff)
+  )
+})
+
+test_that("KCI is answered for degenerate data", {
+  set.seed(2)
+  n <- 40
+  z <- rnorm(n)
+  data <- data.frame(
+    a = z,
+    copy = z,
+    constant = 1,
+    rare = c(TRUE, rep(FALSE, n - 1)),
+    spike = c(rep(0, n - 1), 1e9),
+    each = factor(seq_len(n)),
+    b = rnorm(n)
+  )
+  suff <- quietly(suppressWarnings(suff_kernel(data, seed = 8)))
+  for (x in 1:6) {
+    for (S in list(NULL, setdiff(1:2, x), setdiff(3:4, x), setdiff(c(2, 5, 6), x))) {
+      p <- kciCItest(x, 7, S, suff)
+      expect_true(p >= 0 && p <= 1, label = toString(c(x, "|", S, ":", p)))
+    }
+  }
+  expect_identical(kciCItest("constant", "b", NULL, suff), 1)
+  expect_identical(kciCItest("constant", "b", "a", suff), 1)
+  # A copy of a member of S has nothing left.
+  expect_gt(kciCItest("a", "b", "copy", suff), 0.05)
+  expect_error(
+    suff_kernel(suff$data[c("a", "b")], approximation = "normal"),
+    "approximation",
+    class = "pcgpu_error_argument"
+  )
+})
+
+test_that("KCI has its size with several variables in S and few rows", {
+  size <- mean(vapply(
+    1:200,
+    function(seed) {
+      set.seed(seed)
+      z <- matrix(rnorm(300), 100)
+      s <- rowSums(z)
+      x <- cbind(s + rnorm(100), s + rnorm(100), z)
+      kciCItest(1, 2, 3:5, quietly(suff_kernel(x, seed = 1))) < 0.05
+    },
+    NA
+  ))
+  # 0.09 to 0.12 without the factor c; two standard errors are 0.03.
+  expect_lt(size, 0.08)
+})
+
 test_that("p-values of more rows than distances are taken of are those of the definition", {
   set.seed(1)
   z <- rnorm(5000)
@@ -154,7 +236,7 @@ test_that("p is the same alone and in a search, for any number of threads", {
   for (holes in c(0, 25)) {
     suff <- quietly(suff_kernel(simulate_kinds(200, 5, holes), seed = 6))
     labels <- names(suff$data)
-    for (test in list(rcotCItest, rcitCItest)) {
+    for (test in list(rcotCItest, rcitCItest, kciCItest)) {
       fit <- skeleton(suff, test, 0.3, labels = labels, numCores = 1)
       two <- skeleton(suff, test, 0.3, labels = labels, numCores = 2)
       expect_identical(two@pMax, fit@pMax)
@@ -256,7 +338,7 @@ test_that("suff_kernel() has defaults that depend on the rows, and reports if th
   m <- expect_message(s <- suff_kernel(matrix(rnorm(300), 100), seed = 1), class = "pcgpu_message_features")
   expect_identical(m$features, 20)
   expect_identical(s$features, c(5, 20))
-  expect_identical(names(s), c("data", "features", "seed"))
+  expect_identical(names(s), c("data", "features", "seed", "approximation"))
   expect_silent(s <- suff_kernel(matrix(rnorm(1500), 500), seed = 1))
   expect_identical(s$features, c(5, 100))
   expect_identical(quietly(suff_kernel(matrix(rnorm(30), 10), seed = 1))$features, c(5, 5))
@@ -441,6 +523,8 @@ test_that("all functions run the test as they run an R function, here and on a c
   expect_identical(found(rcotCItest, numCores = 2), wanted)
   expect_identical(found(rcotCItest, cluster = cluster), wanted)
   expect_identical(found(rcotCItest, how = "subsample"), found(rcot_by_r, how = "subsample"))
+  kci_by_r <- function(x, y, S, suffStat) kciCItest(x, y, S, suffStat)
+  expect_identical(found(kciCItest, cluster = cluster, m.max = 1), found(kci_by_r, m.max = 1))
 
   dag <- random_dag(8, 2, seed = 1, labels = names(x))
   checked <- function(...) as.data.frame(markov_check(dag, ..., suffStat = s, seed = 1))

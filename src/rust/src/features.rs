@@ -1,7 +1,7 @@
-//! The tests by random features from R.
+//! The kernel tests from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::ci::features::{Form, RandomFeatures, Settings, Shared};
+use pcgpu_core::ci::features::{Approximation, Form, KernelTest, Settings, Shared};
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, Fields};
@@ -11,19 +11,28 @@ use crate::value::Value;
 
 /// Reads `list(p, n, names, form, sides, given, seed, ...)` with data as `MixedTest::from_list` reads them. `names` has the numbers of the
 /// columns (ascending, from 1); the rest is for [`Settings`].
-pub fn from_list(test: &List) -> Outcome<RandomFeatures> {
+pub fn from_list(test: &List) -> Outcome<KernelTest> {
     let (n, p) = (test.count("n", 1)?, test.count("p", 1)?);
     let settings = Settings {
-        form: test.choice("form", &[("rcot", Form::Rcot), ("rcit", Form::Rcit), ("rit", Form::Rit)])?,
+        form: test.choice(
+            "form",
+            &[
+                ("rcot", Form::Rcot),
+                ("rcit", Form::Rcit),
+                ("rit", Form::Rit),
+                ("kci.gamma", Form::Kci(Approximation::Gamma)),
+                ("kci.hbe", Form::Kci(Approximation::Hbe)),
+            ],
+        )?,
         sides: test.count("sides", 1)?,
         given: test.count("given", 1)?,
         seed: test.count("seed", 0)? as u64,
     };
     let names = test.vertices("names", i32::MAX as usize)?;
-    Ok(RandomFeatures::new(frame_of(test, [n, p], 1)?, &names, settings)?)
+    Ok(KernelTest::new(frame_of(test, [n, p], 1)?, &names, settings)?)
 }
 
-/// Returns the p-value of a test by random features, of the columns x and y of its data given all others.
+/// Returns the p-value of a kernel test of the columns x and y of its data given all others.
 /// @noRd
 #[extendr]
 fn rust_features_test(test: Robj, x: Robj, y: Robj) -> Robj {

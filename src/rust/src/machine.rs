@@ -7,7 +7,7 @@ use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::features::RandomFeatures;
+use pcgpu_core::ci::features::KernelTest;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
@@ -185,8 +185,8 @@ impl Machine {
         }
     }
 
-    /// Returns the worker for a test by random features. It runs on the CPU's threads, whatever the device.
-    pub fn features<'a>(&self, test: &'a RandomFeatures) -> Outcome<Box<dyn Worker + 'a>> {
+    /// Returns the worker for a kernel test. It runs on the CPU's threads, whatever the device.
+    pub fn features<'a>(&self, test: &'a KernelTest) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(Box::new(CpuEngine::new(FeaturesKernel::new(test), self.pool.clone())))
     }
 

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations::Check;
-use pcgpu_core::ci::features::RandomFeatures;
+use pcgpu_core::ci::features::KernelTest;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::{Bound, GaussOfData};
 use pcgpu_core::file::{Content, DataFile};
@@ -57,8 +57,8 @@ pub enum Test {
     Discrete(Box<DiscreteTest>),
     /// The nearest-neighbour test.
     Knn(Box<KnnTest>),
-    /// A test by random features.
-    Features(Box<RandomFeatures>),
+    /// A kernel test.
+    Features(Box<KernelTest>),
     /// A test of numbers and levels, or of data with holes.
     Mixed(Box<MixedTest>),
     /// An R function.

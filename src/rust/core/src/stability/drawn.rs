@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ndarray::ArrayView2;
 
 use crate::ci::discrete::{Coded, Discrete, Rule, Statistic};
-use crate::ci::features::RandomFeatures;
+use crate::ci::features::KernelTest;
 use crate::ci::gauss::{Gauss, Reading};
 use crate::ci::knn::{Knn, Settings};
 use crate::ci::mixed::{Frame, Mixed};
@@ -31,7 +31,7 @@ pub enum Source<'a> {
     /// Numbers and levels, or data with missing values, and their test.
     Mixed(&'a Mixed<'a>),
     /// A test by random features.
-    Features(&'a RandomFeatures),
+    Features(&'a KernelTest),
 }
 
 /// The data of a replicate for its tests.
@@ -54,7 +54,7 @@ pub enum Drawn {
     /// A test of numbers and levels, or of data with missing values.
     Mixed(Arc<Mixed<'static>>),
     /// A test by random features.
-    Features(Box<RandomFeatures>),
+    Features(Box<KernelTest>),
 }
 
 impl Source<'_> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::linear::{add_cross, add_gram, subtract, Factor};
-use super::{RandomFeatures, Role, RIDGE};
+use super::{KernelTest, Role, KERNEL_RIDGE, RIDGE};
 use crate::memory::{self, Use};
 use crate::panels::{Row, WIDE};
 
@@ -19,8 +19,11 @@ const KEPT: usize = 64 << 20;
 /// Bytes of sets that threads keep for each other.
 const BUDGET: usize = 512 << 20;
 
-/// Residuals by variable, and the bytes that they count.
-type Known = HashMap<u32, (Arc<[Row]>, Charge)>;
+/// A variable as x or y, and whether S is joined to it.
+type Side = (usize, bool);
+
+/// Residuals of sides, and the bytes that they count.
+type Known = HashMap<Side, (Arc<[Row]>, Charge)>;
 
 /// The shared part of tests given S.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ pub struct Given {
     pub(super) set: Vec<u32>,
     /// The rows of the data that count.
     pub(super) rows: Vec<u32>,
-    /// The sum of (1 - h)² over the rows divided by that of 1 - h, where h is a row's leverage in the regression on the features.
+    /// The factor c of the statistic.
     pub(super) left: f64,
     /// The features of all rows, panels one after the other; empty if they are made again when needed.
     features: Vec<Row>,
@@ -71,14 +74,12 @@ impl Deref for Residuals<'_> {
 
 impl Given {
     /// Makes the shared part. `rows`: the rows that count; all if `None`. Returns `None` if memory is short, which is noted.
-    pub(super) fn new(
-        of: &RandomFeatures,
-        set: Vec<u32>,
-        rows: Option<&[u32]>,
-        scratch: &mut Vec<Row>,
-    ) -> Option<Self> {
+    pub(super) fn new(of: &KernelTest, set: Vec<u32>, rows: Option<&[u32]>, scratch: &mut Vec<Row>) -> Option<Self> {
         let is_shared = rows.is_none();
         let rows: Vec<u32> = rows.map_or_else(|| (0..of.n() as u32).collect(), <[u32]>::to_vec);
+        if of.is_kci() {
+            return Self::by_kernel(of, set, rows, is_shared);
+        }
         // Without a set, the constant is alone.
         let panels = if set.is_empty() { 1 } else { of.phases.len() };
         let width = panels * WIDE;
@@ -113,13 +114,32 @@ impl Given {
         Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
     }
 
+    /// Makes the shared part from all values of the kernel of S.
+    fn by_kernel(of: &KernelTest, set: Vec<u32>, rows: Vec<u32>, is_shared: bool) -> Option<Self> {
+        let mut features = Vec::new();
+        if !set.is_empty() {
+            of.factor(&set, &rows, &mut features)?;
+        }
+        let n = rows.len().max(1);
+        let (panels, ridge) = (features.len() / n, KERNEL_RIDGE / n as f64);
+        let width = panels * WIDE;
+        let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
+        add_gram(&features, rows.len(), &mut gram);
+        gram.iter_mut().for_each(|cell| *cell /= n as f64);
+        (0..width).for_each(|k| gram[k * width + k] += ridge);
+        let factor = Factor::new(gram, width);
+        let left = if panels == 0 { 1.0 } else { factor.share_of_diagonal(&features, rows.len(), ridge) };
+        let known = Mutex::default();
+        Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
+    }
+
     fn bytes(&self) -> usize {
         let width = self.panels * WIDE;
         self.features.len() * size_of::<Row>() + 8 * width * width + 4 * self.rows.len()
     }
 
-    /// Replaces the features of a side, in the rows that count, by their residuals.
-    pub(super) fn leave_residuals(&self, of: &RandomFeatures, sides: &mut [Row], scratch: &mut Vec<Row>) {
+    /// Replaces a panel of features of a side, in the rows that count, by their residuals.
+    fn leave_residuals(&self, of: &KernelTest, sides: &mut [Row], scratch: &mut Vec<Row>) {
         let mut by = vec![Row::default(); self.panels * WIDE];
         let each = if self.features.is_empty() { BLOCK } else { self.rows.len().max(1) };
         let n = self.rows.len().max(1) as f64;
@@ -140,31 +160,32 @@ impl Given {
         in_blocks(&mut |panels, sides| subtract(panels, &by, sides));
     }
 
-    /// Returns the residuals of a variable as x or y. They are kept if threads share them and there is room; otherwise `own` has them.
+    /// Returns the residuals of a side. They are kept if threads share them and there is room; otherwise `own` has them. `None` if memory is
+    /// short, which is noted.
     pub(super) fn residuals<'o>(
         &self,
-        of: &RandomFeatures,
-        variable: usize,
+        of: &KernelTest,
+        side: Side,
         shared: &Shared,
         own: &'o mut Vec<Row>,
         scratch: &mut Vec<Row>,
-    ) -> Residuals<'o> {
+    ) -> Option<Residuals<'o>> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if self.is_shared {
-            if let Some((rows, _)) = known().get(&(variable as u32)) {
-                return Residuals::Known(rows.clone());
+            if let Some((rows, _)) = known().get(&side) {
+                return Some(Residuals::Known(rows.clone()));
             }
         }
-        let sides = &of.variables[variable].sides;
-        own.clear();
-        own.extend(self.rows.iter().map(|&row| sides[row as usize]));
-        self.leave_residuals(of, own, scratch);
+        of.side(side, &self.set, &self.rows, own)?;
+        if self.panels > 0 {
+            own.chunks_exact_mut(self.rows.len()).for_each(|panel| self.leave_residuals(of, panel, scratch));
+        }
         if let Some(charge) = shared.takes(size_of_val(&own[..])).filter(|_| self.is_shared) {
             let rows: Arc<[Row]> = Arc::from(&own[..]);
-            known().insert(variable as u32, (rows.clone(), charge));
-            return Residuals::Known(rows);
+            known().insert(side, (rows.clone(), charge));
+            return Some(Residuals::Known(rows));
         }
-        Residuals::Own(own)
+        Some(Residuals::Own(own))
     }
 }
 

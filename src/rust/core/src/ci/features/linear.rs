@@ -1,5 +1,7 @@
 //! Linear algebra on columns in panels. Each sum has one order of its terms, whatever the machine and the number of threads.
 
+use std::ops::Range;
+
 use crate::panels::{Multiply, Row, DEEP, HIGH, WIDE};
 use crate::simd::{self, Task};
 
@@ -52,6 +54,46 @@ pub(super) fn add_gram(panels: &[Row], rows: usize, sums: &mut [f64]) {
     }
 }
 
+/// Products of the columns of up to [`Tiles::COUNT`] panels with those of one panel.
+pub(super) struct Tiles {
+    /// The sums, and those of some rows.
+    sums: [Row; HIGH * WIDE],
+    some: [Row; HIGH * WIDE],
+}
+
+impl Default for Tiles {
+    fn default() -> Self {
+        Tiles { sums: [Row::default(); HIGH * WIDE], some: [Row::default(); HIGH * WIDE] }
+    }
+}
+
+impl Tiles {
+    /// Most panels at a time.
+    pub const COUNT: usize = HIGH;
+
+    /// Multiplies the panels in `x`, one after the other, by the panel `y`, which has as many rows as each.
+    pub fn multiply(&mut self, x: &[Row], y: &[Row]) {
+        let rows = y.len();
+        let count = x.len() / rows.max(1);
+        self.sums.fill(Row::default());
+        for from in (0..rows).step_by(DEEP) {
+            let part = from..rows.min(from + DEEP);
+            let of = |k: usize| &x[k.min(count - 1) * rows..][part.clone()];
+            let y = &y[part.clone()];
+            simd::run_wide(Multiply { x: std::array::from_fn(of), count, y, tiles: &mut self.some, fused: true });
+            self.sums.iter_mut().zip(&self.some).take(count * WIDE).for_each(|(sums, some)| add(sums, some));
+        }
+    }
+
+    /// Returns the products with each panel of `x`: a row for each column of y.
+    pub fn each(&self) -> impl Iterator<Item = &[Row]> {
+        self.sums.chunks_exact(WIDE)
+    }
+}
+
+/// Number of rows that are computed together.
+const TOGETHER: usize = 4;
+
 /// A factor of a symmetric positive definite matrix A = U'U, U upper triangular.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factor {
@@ -81,6 +123,22 @@ impl<S> Task<S> for Factorise<'_> {
     }
 }
 
+/// Writes up to eight rows of the panels side by side, to be solved together.
+fn across(panels: &[Row], rows: usize, some: Range<usize>, sides: &mut [Row]) {
+    for (panel, sides) in panels.chunks_exact(rows).zip(sides.chunks_exact_mut(WIDE)) {
+        for (l, row) in panel[some.clone()].iter().enumerate() {
+            sides.iter_mut().zip(row.0).for_each(|(side, value)| side.0[l] = value);
+        }
+    }
+}
+
+/// Returns `values` less `by` times `own`.
+#[inline(always)]
+fn less(mut values: [f64; WIDE], by: &f64, own: &[f64; WIDE]) -> [f64; WIDE] {
+    values.iter_mut().zip(own).for_each(|(value, own)| *value -= by * own);
+    values
+}
+
 /// Replaces the right sides b by the solutions of U'x = b, and writes the sums of squares of each.
 struct Forward<'a>(&'a [f64], usize, &'a mut [Row], &'a mut [f64; WIDE]);
 
@@ -91,13 +149,26 @@ impl<S> Task<S> for Forward<'_> {
     fn run(self, _: S) {
         let Forward(cells, width, sides, squares) = self;
         *squares = [0.0; WIDE];
-        for k in 0..width {
-            let row = &cells[k * width..(k + 1) * width];
-            let own = sides[k].0.map(|value| value / row[k]);
-            sides[k].0 = own;
-            squares.iter_mut().zip(own).for_each(|(sum, own)| *sum += own * own);
-            for (side, by) in sides[k + 1..].iter_mut().zip(&row[k + 1..]) {
-                side.0.iter_mut().zip(own).for_each(|(value, own)| *value -= by * own);
+        // The width is a multiple of eight.
+        for first in (0..width).step_by(TOGETHER) {
+            let rows: [&[f64]; TOGETHER] =
+                std::array::from_fn(|k| &cells[(first + k) * width..(first + k + 1) * width]);
+            let mut own = [[0.0; WIDE]; TOGETHER];
+            for k in 0..TOGETHER {
+                let mut value = sides[first + k].0;
+                for j in 0..k {
+                    value = less(value, &rows[j][first + k], &own[j]);
+                }
+                own[k] = value.map(|value| value / rows[k][first + k]);
+                sides[first + k].0 = own[k];
+                squares.iter_mut().zip(own[k]).for_each(|(sum, own)| *sum += own * own);
+            }
+            let [a, b, c, d] = rows.map(|row| &row[first + TOGETHER..]);
+            let behind = sides[first + TOGETHER..].iter_mut().zip(a).zip(b).zip(c).zip(d);
+            let [of_a, of_b, of_c, of_d] = own;
+            for ((((side, a), b), c), d) in behind {
+                let value = less(less(less(less(side.0, a, &of_a), b, &of_b), c, &of_c), d, &of_d);
+                side.0 = value;
             }
         }
     }
@@ -112,13 +183,26 @@ impl<S> Task<S> for Solve<'_> {
     fn run(self, simd: S) {
         let Solve(cells, width, sides) = self;
         Forward(cells, width, &mut *sides, &mut [0.0; WIDE]).run(simd);
-        for k in (0..width).rev() {
-            let row = &cells[k * width..(k + 1) * width];
-            let mut own = sides[k].0;
-            for (side, by) in sides[k + 1..].iter().zip(&row[k + 1..]) {
-                own.iter_mut().zip(side.0).for_each(|(own, value)| *own -= by * value);
+        for first in (0..width).step_by(TOGETHER).rev() {
+            let rows: [&[f64]; TOGETHER] =
+                std::array::from_fn(|k| &cells[(first + k) * width..(first + k + 1) * width]);
+            let mut own: [[f64; WIDE]; TOGETHER] = std::array::from_fn(|k| sides[first + k].0);
+            let [a, b, c, d] = rows.map(|row| &row[first + TOGETHER..]);
+            let [mut of_a, mut of_b, mut of_c, mut of_d] = own;
+            for ((((side, a), b), c), d) in sides[first + TOGETHER..].iter().zip(a).zip(b).zip(c).zip(d) {
+                of_a = less(of_a, a, &side.0);
+                of_b = less(of_b, b, &side.0);
+                of_c = less(of_c, c, &side.0);
+                of_d = less(of_d, d, &side.0);
             }
-            sides[k].0 = own.map(|value| value / row[k]);
+            own = [of_a, of_b, of_c, of_d];
+            for k in (0..TOGETHER).rev() {
+                for j in k + 1..TOGETHER {
+                    own[k] = less(own[k], &rows[k][first + j], &own[j]);
+                }
+                own[k] = own[k].map(|value| value / rows[k][first + k]);
+                sides[first + k].0 = own[k];
+            }
         }
     }
 }
@@ -135,13 +219,8 @@ impl Factor {
         let mut sums = [0.0; 2];
         let mut sides = vec![Row::default(); self.width];
         for from in (0..rows).step_by(WIDE) {
-            // Eight rows are solved side by side.
             let count = WIDE.min(rows - from);
-            for (panel, sides) in panels.chunks_exact(rows).zip(sides.chunks_exact_mut(WIDE)) {
-                for (l, row) in panel[from..from + count].iter().enumerate() {
-                    sides.iter_mut().zip(row.0).for_each(|(side, value)| side.0[l] = value);
-                }
-            }
+            across(panels, rows, from..from + count, &mut sides);
             let mut squares = [0.0; WIDE];
             simd::run(Forward(&self.cells, self.width, &mut sides, &mut squares));
             for square in &squares[..count] {
@@ -153,14 +232,47 @@ impl Factor {
         sums
     }
 
+    /// Returns the sum of (R²)_ii² over `rows` rows divided by the sum of the squares of all elements of R², for R = I - ZA⁻¹Z' / n, where A =
+    /// Z'Z / n + `ridge` I, and Z is in the panels.
+    pub fn share_of_diagonal(&self, panels: &[Row], rows: usize, ridge: f64) -> f64 {
+        let (width, n) = (self.width, rows as f64);
+        // R is 1 outside the space of Z, and has the eigenvalues of ridge A⁻¹ within.
+        let mut inverse = vec![Row::default(); width * (width / WIDE)];
+        for (panel, columns) in inverse.chunks_exact_mut(width.max(1)).enumerate() {
+            (0..WIDE).for_each(|l| columns[panel * WIDE + l].0[l] = ridge);
+            self.solve(columns);
+        }
+        let mut square = vec![0.0; width * width];
+        add_gram(&inverse, width, &mut square);
+        let squares = |a: usize| {
+            square[a * width + a].powi(2)
+                + 2.0 * square[a * width + a + 1..(a + 1) * width].iter().map(|cell| cell * cell).sum::<f64>()
+        };
+        let all = n - width as f64 + (0..width).map(squares).sum::<f64>();
+        let mut diagonal = 0.0;
+        let mut sides = vec![Row::default(); width];
+        for from in (0..rows).step_by(WIDE) {
+            let count = WIDE.min(rows - from);
+            across(panels, rows, from..from + count, &mut sides);
+            let mut squares = [0.0; WIDE];
+            let own = sides.clone();
+            self.solve(&mut sides);
+            for (own, solved) in own.iter().zip(&sides) {
+                for (l, sum) in squares.iter_mut().enumerate() {
+                    // z'A⁻¹z + ridge z'A⁻²z.
+                    *sum += solved.0[l] * (own.0[l] + ridge * solved.0[l]);
+                }
+            }
+            diagonal += squares[..count].iter().map(|square| (1.0 - square / n).powi(2)).sum::<f64>();
+        }
+        diagonal / all
+    }
+
     /// Replaces the right sides b by the solutions of A x = b; row a has element a of each.
     pub fn solve(&self, sides: &mut [Row]) {
         simd::run(Solve(&self.cells, self.width, sides));
     }
 }
-
-/// Number of rows whose residuals are computed together.
-const TOGETHER: usize = 4;
 
 struct Subtract<'a>(&'a [Row], &'a [Row], &'a mut [Row]);
 
@@ -171,19 +283,22 @@ impl<S> Task<S> for Subtract<'_> {
     fn run(self, _: S) {
         let Subtract(panels, by, sides) = self;
         let rows = sides.len();
-        for (at, sides) in sides.chunks_mut(TOGETHER).enumerate() {
-            let mut left = [[0.0; WIDE]; TOGETHER];
-            left.iter_mut().zip(&*sides).for_each(|(left, side)| *left = side.0);
+        for first in (0..rows).step_by(TOGETHER) {
+            // The last row is repeated, so that the number of rows is known to the compiler.
+            let at: [usize; TOGETHER] = std::array::from_fn(|k| (first + k).min(rows - 1));
+            let mut left = at.map(|at| sides[at].0);
             for (panel, by) in panels.chunks_exact(rows).zip(by.chunks_exact(WIDE)) {
-                let panel = &panel[at * TOGETHER..at * TOGETHER + sides.len()];
-                for (l, by) in by.iter().enumerate() {
-                    for (left, row) in left.iter_mut().zip(panel) {
-                        let value = row.0[l];
-                        left.iter_mut().zip(by.0).for_each(|(left, by)| *left -= value * by);
+                let some = at.map(|at| panel[at].0);
+                for l in 0..WIDE {
+                    let by = by[l].0;
+                    for k in 0..TOGETHER {
+                        for j in 0..WIDE {
+                            left[k][j] -= some[k][l] * by[j];
+                        }
                     }
                 }
             }
-            sides.iter_mut().zip(left).for_each(|(side, left)| side.0 = left);
+            at.iter().zip(left).for_each(|(&at, left)| sides[at].0 = left);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Tests by random features, for dependence of any form: RIT, RCIT and RCoT of E. V. Strobl, K. Zhang and S. Visweswaran (2019),
-//! "Approximate kernel-based conditional independence tests for fast non-parametric causal discovery", Journal of Causal Inference 7(1).
+//! Kernel tests, for dependence of any form: [`kci`], and its approximations by random features RIT, RCIT and RCoT of E. V. Strobl, K. Zhang
+//! and S. Visweswaran (2019), "Approximate kernel-based conditional independence tests for fast non-parametric causal discovery", Journal of
+//! Causal Inference 7(1).
 //!
-//! x and y have a few features f each, S has many, g (see [`weights`]). r = f - g'β are the residuals of the regression on g with a
+//! Random features: x and y have a few features f each, S has many, g (see [`weights`]). r = f - g'β are the residuals of the regression on g with a
 //! small ridge. With C the mean of the products of x's residuals with y's, the statistic is T = n c |C|²; see below for c. Under independence T is about a sum of chi-squared variables, weighted by the eigenvalues of M, the mean of
 //! the products of the residuals' products. p is the upper tail by Hall, Buckley and Eagleson: the gamma distribution with T's first
 //! three cumulants, which are tr M, 2 tr M² and 8 tr M³.
@@ -13,11 +14,13 @@
 //! * A variable's weights do not depend on S, and bandwidths follow from the size of S: numbers are scaled to the median distance of a
 //!   normal variable. Both make features cheap, and the order of the rows does not matter.
 //! * A level has a random number for each feature; x and y with few levels have an indicator for each but the first.
-//! * RCIT joins S to the variable with the larger number, so that p(x, y | S) = p(y, x | S).
+//! * RCIT and KCI join S to the variable with the larger number, so that p(x, y | S) = p(y, x | S).
 //!
 //! Each sum has one order of its terms (`linear`), so that all machines have the same p-values.
 
 mod given;
+mod kci;
+mod kernel;
 mod linear;
 mod scale;
 mod weights;
@@ -31,6 +34,7 @@ use crate::{Error, Result};
 use super::chi_squared::upper_tail;
 use super::mixed::{has, Frame};
 use given::Given;
+use kernel::{centre, Kernel, Values};
 use linear::{add_cross, add_gram, traces};
 use weights::{bandwidth, normal, phase, Features, Member, Role};
 
@@ -45,9 +49,20 @@ pub enum Form {
     Rcit,
     /// RIT: the same without S. A test with S has no answer.
     Rit,
+    /// KCI: all values of the kernels.
+    Kci(Approximation),
 }
 
-/// The settings of the tests.
+/// The distribution that approximates a statistic of KCI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approximation {
+    /// The gamma distribution with the same mean and variance.
+    Gamma,
+    /// That of Hall, Buckley and Eagleson, which has the same third cumulant, too. It takes longer.
+    Hbe,
+}
+
+/// The settings of the tests. KCI reads only its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The test.
@@ -66,6 +81,9 @@ pub const MOST_SIDES: usize = WIDE;
 /// The ridge of the regression on the features of S, as in the authors' program.
 const RIDGE: f64 = 1e-10;
 
+/// The ridge ε of KCI, as in the authors' program.
+const KERNEL_RIDGE: f64 = 1e-3;
+
 /// Mean square of residuals below which x or y is a function of S.
 const NOTHING: f64 = 1e-8;
 
@@ -74,9 +92,9 @@ const NOTHING: f64 = 1e-8;
 struct Variable {
     /// The numbers, scaled; empty for levels.
     values: Vec<f64>,
-    /// Features as x or y: a row of numbers for each row of the data.
+    /// Features as x or y: a row of numbers for each row of the data. KCI: the columns of its kernel's factor, in panels.
     sides: Vec<Row>,
-    /// Number of these features.
+    /// Number of these features; 0 for KCI.
     count: usize,
     /// Weights as a member of S: for each level (numbers: one), a row for each panel of features.
     given: Vec<Row>,
@@ -84,9 +102,9 @@ struct Variable {
     joint: Vec<Row>,
 }
 
-/// A test by random features on data.
+/// A kernel test on data.
 #[derive(Clone, Debug)]
-pub struct RandomFeatures {
+pub struct KernelTest {
     frame: Frame,
     variables: Vec<Variable>,
     settings: Settings,
@@ -106,6 +124,7 @@ pub struct Work {
     y: Vec<Row>,
     products: Vec<Row>,
     cells: Vec<f64>,
+    of_rows: kci::Cells,
     present: Vec<u64>,
     rows: Vec<u32>,
     panels: Vec<Row>,
@@ -115,7 +134,7 @@ fn wrong(argument: &'static str, value: String, hint: &str) -> Error {
     Error::Argument { argument, value, hint: hint.into() }
 }
 
-impl RandomFeatures {
+impl KernelTest {
     /// Prepares a test. `names`: the number of each column, ascending, which the features depend on.
     ///
     /// # Errors
@@ -143,7 +162,7 @@ impl RandomFeatures {
         };
         let seed = settings.seed;
         let phases = |role, count: usize, panel| row(panel, count, &|feature| phase(seed, role, None, feature));
-        let mut made = RandomFeatures {
+        let mut made = KernelTest {
             variables: memory::space(frame.p(), Use::Samples)?,
             phases: (0..all).map(|panel| phases(Role::Given, given, panel)).collect(),
             joint_phases: [phases(Role::Joint, sides, 0)],
@@ -163,11 +182,54 @@ impl RandomFeatures {
                     .collect()
             };
             let (given, joint) = (weights(Role::Given, given, all), weights(Role::Joint, sides, 1));
-            let variable = Variable { values: Vec::new(), sides: Vec::new(), count: 0, given, joint };
-            let variable = made.with_sides(at, name, variable);
+            let mut variable = Variable { values: Vec::new(), sides: Vec::new(), count: 0, given, joint };
+            if made.frame.is_number(at) {
+                variable.values = scale::scaled(made.frame.numbers(at, 0), made.frame.present(at));
+            }
+            let variable = match made.is_kci() {
+                true => made.with_factor(at, variable)?,
+                false => made.with_sides(at, name, variable),
+            };
             made.variables.push(variable);
         }
         Ok(made)
+    }
+
+    fn is_kci(&self) -> bool {
+        matches!(self.settings.form, Form::Kci(_))
+    }
+
+    /// Makes the factor of a variable's kernel over the rows that have a value.
+    fn with_factor(&self, at: usize, mut variable: Variable) -> Result<Variable> {
+        let n = self.frame.n();
+        let rows: Vec<u32> = (0..n as u32).filter(|&row| has(self.frame.present(at), row as usize)).collect();
+        let kernel = Kernel { variables: vec![self.values(&variable, at)] };
+        let mut panels = Vec::new();
+        kernel.factor(&rows, &mut panels);
+        memory::check()?;
+        let cells = n * (panels.len() / rows.len().max(1));
+        variable.sides = memory::space(cells, Use::Samples)?;
+        variable.sides.resize(cells, Row::default());
+        for (panel, to) in panels.chunks_exact(rows.len().max(1)).zip(variable.sides.chunks_exact_mut(n)) {
+            panel.iter().zip(&rows).for_each(|(cells, &row)| to[row as usize] = *cells);
+        }
+        Ok(variable)
+    }
+
+    /// Returns what a kernel compares of a variable.
+    fn values<'v>(&'v self, variable: &'v Variable, at: usize) -> Values<'v> {
+        match self.frame.is_number(at) {
+            true => Values::Numbers(&variable.values),
+            false => Values::Levels(self.frame.codes(at, 0)),
+        }
+    }
+
+    /// Writes the centred factor of the kernel of a set, in panels. Returns `None` if memory is short, which is noted.
+    fn factor(&self, set: &[u32], rows: &[u32], out: &mut Vec<Row>) -> Option<()> {
+        let of = |&v: &u32| self.values(&self.variables[v as usize], v as usize);
+        Kernel { variables: set.iter().map(of).collect() }.factor(rows, out)?;
+        centre(out, rows.len());
+        Some(())
     }
 
     /// Makes the features of a variable as x or y: mean 0 and mean square 1 over the rows that have a value.
@@ -178,7 +240,6 @@ impl RandomFeatures {
         let phases: [f64; WIDE] = std::array::from_fn(|f| phase(seed, Role::Side, Some(name), f as u32));
         variable.sides = vec![Row::default(); n];
         if frame.is_number(at) {
-            variable.values = scale::scaled(frame.numbers(at, 0), frame.present(at));
             let all: Vec<u32> = (0..n as u32).collect();
             let members = [Member::Numbers(&variable.values, &[Row(weights)])];
             variable.count = sides;
@@ -213,6 +274,16 @@ impl RandomFeatures {
         self.frame.n()
     }
 
+    /// Returns the time of a test, in rows of a test by random features.
+    pub fn effort(&self) -> f64 {
+        let n = self.n() as f64;
+        match self.settings.form {
+            Form::Kci(Approximation::Gamma) => n * n / 16.0,
+            Form::Kci(Approximation::Hbe) => n * n / 16.0 + n * n * n / 1e4,
+            _ => n,
+        }
+    }
+
     /// Returns the number of variables.
     pub fn p(&self) -> usize {
         self.variables.len()
@@ -228,7 +299,12 @@ impl RandomFeatures {
 
     /// Returns about how many bytes a thread needs for the features of `rows` rows.
     pub fn bytes_of_sets(&self, rows: usize) -> usize {
-        (self.settings.given + 2 * WIDE) * 8 * rows
+        let columns = match self.settings.form {
+            Form::Kci(Approximation::Gamma) => 4 * rows.min(MOST_COLUMNS),
+            Form::Kci(Approximation::Hbe) => rows + 4 * rows.min(MOST_COLUMNS),
+            _ => self.settings.given + 2 * WIDE,
+        };
+        columns * 8 * rows
     }
 
     fn member(&self, variable: u32, role: Role) -> Member<'_> {
@@ -271,29 +347,52 @@ impl RandomFeatures {
         if n == 0 {
             return f64::NAN;
         }
-        let mut sides = std::mem::take(&mut work.x);
-        let joins = self.settings.form == Form::Rcit && !s.is_empty();
-        let mut other = std::mem::take(&mut work.y);
-        let x_count = self.variables[x].count;
-        let y_count = if joins { self.settings.sides } else { self.variables[y].count };
-        let x_rows = given.residuals(self, x, shared, &mut sides, &mut work.panels);
-        let y_rows = match joins {
-            false => given.residuals(self, y, shared, &mut other, &mut work.panels),
-            true => {
-                other.resize(n, Row::default());
-                let mut set: Vec<u32> = given.set.clone();
-                set.push(y as u32);
-                set.sort_unstable();
-                self.features(&set, Role::Joint, &given.rows, &mut other);
-                scale::standardise(&mut other, y_count, &[]);
-                given.leave_residuals(self, &mut other, &mut work.panels);
-                given::Residuals::Own(&other)
-            }
+        let joins = matches!(self.settings.form, Form::Rcit | Form::Kci(_)) && !s.is_empty();
+        let (mut own, mut other) = (std::mem::take(&mut work.x), std::mem::take(&mut work.y));
+        let x_rows = given.residuals(self, (x, false), shared, &mut own, &mut work.panels);
+        let y_rows = given.residuals(self, (y, joins), shared, &mut other, &mut work.panels);
+        let sides = x_rows.as_deref().zip(y_rows.as_deref()).map(|(x, y)| [x, y]);
+        let p = match self.settings.form {
+            Form::Kci(approximation) => sides
+                .and_then(|sides| kci::p_value(sides, n, (given.left, s.is_empty()), approximation, &mut work.of_rows)),
+            _ => sides.map(|sides| {
+                let count =
+                    [self.variables[x].count, if joins { self.settings.sides } else { self.variables[y].count }];
+                statistic(sides, count, given.left, &mut work.products, &mut work.cells)
+            }),
         };
-        let p = statistic([&x_rows, &y_rows], [x_count, y_count], given.left, &mut work.products, &mut work.cells);
         drop((x_rows, y_rows));
-        (work.x, work.y) = (sides, other);
-        p
+        (work.x, work.y) = (own, other);
+        p.unwrap_or(f64::NAN)
+    }
+
+    /// Writes the features of a variable as x or y in some rows, `joins`: together with S, and returns whether there was memory.
+    fn side(&self, (variable, joins): (usize, bool), s: &[u32], rows: &[u32], out: &mut Vec<Row>) -> Option<()> {
+        let joint = || {
+            let mut set = s.to_vec();
+            set.push(variable as u32);
+            set.sort_unstable();
+            set
+        };
+        match (self.is_kci(), joins) {
+            (true, true) => self.factor(&joint(), rows, out)?,
+            (false, true) => {
+                out.clear();
+                out.resize(rows.len(), Row::default());
+                self.features(&joint(), Role::Joint, rows, out);
+                scale::standardise(out, self.settings.sides, &[]);
+            }
+            (is_kci, false) => {
+                out.clear();
+                for panel in self.variables[variable].sides.chunks_exact(self.n()) {
+                    out.extend(rows.iter().map(|&row| panel[row as usize]));
+                }
+                if is_kci {
+                    centre(out, rows.len());
+                }
+            }
+        }
+        Some(())
     }
 
     /// Returns what tests given S share: of the thread's last test, of another thread, or made now. `None` if memory is short.
@@ -321,6 +420,9 @@ impl RandomFeatures {
         Given::new(self, set, Some(&work.rows), &mut work.panels).map(Arc::new)
     }
 }
+
+/// Columns of a kernel's factor that are seldom exceeded.
+const MOST_COLUMNS: usize = 512;
 
 /// Distance of two levels, in bandwidths of one variable.
 const LEVELS_APART: f64 = 2.0;

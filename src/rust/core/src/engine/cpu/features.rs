@@ -1,12 +1,12 @@
-//! Tests by random features on the CPU. Threads share what tests given one set have in common.
+//! Kernel tests on the CPU. Threads share what tests given one set have in common.
 
 use super::kernel::Signal;
 use super::plain::Plain;
-use crate::ci::features::{RandomFeatures, Shared, Work};
+use crate::ci::features::{KernelTest, Shared, Work};
 
-/// A test by random features in the form that the CPU engine runs.
+/// A kernel test in the form that the CPU engine runs.
 pub struct FeaturesKernel<'a> {
-    test: &'a RandomFeatures,
+    test: &'a KernelTest,
     shared: Shared,
 }
 
@@ -15,7 +15,7 @@ const INLINE_ROWS: f64 = 1e3;
 
 impl<'a> FeaturesKernel<'a> {
     /// Creates the kernel of a test.
-    pub fn new(test: &'a RandomFeatures) -> Self {
+    pub fn new(test: &'a KernelTest) -> Self {
         FeaturesKernel { test, shared: Shared::default() }
     }
 }
@@ -28,7 +28,7 @@ impl Plain for FeaturesKernel<'_> {
     }
 
     fn inline_tests(&self) -> f64 {
-        INLINE_ROWS / self.test.n() as f64
+        INLINE_ROWS / self.test.effort()
     }
 
     fn questions_at_once(&self) -> usize {
@@ -37,7 +37,7 @@ impl Plain for FeaturesKernel<'_> {
 
     fn shard_tests(&self) -> u64 {
         // A shard takes milliseconds.
-        (1e5 / self.test.n() as f64).clamp(8.0, 1024.0) as u64
+        (1e5 / self.test.effort()).clamp(1.0, 1024.0) as u64
     }
 
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Work, signal: &Signal) -> Option<f64> {
