@@ -10,7 +10,7 @@
 #'   search with it needs `m.max = 0`.
 #' - `kciCItest`: the kernel-based test, KCI, which the others approximate. Nothing in it is random. It needs fewer rows
 #'   to find a dependence, and its time grows with the square of the number of rows: about 10 milliseconds for 500 rows,
-#'   and 0.2 seconds for 2,000.
+#'   and 0.1 seconds for 2,000.
 #'
 #' # Random features
 #'

@@ -64,7 +64,7 @@
 #'   test: `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
 #' @param transform The transformation of continuous columns, see below.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
-#'   run reproducible.
+#'   run reproducible. All tests given the same S draw the same permutations, which depend on the seed and S only.
 #' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
 #' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test early. A test ends as
 #'   soon as another decision at this `alpha` after all permutations has a probability of at most `error`

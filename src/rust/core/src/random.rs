@@ -91,12 +91,7 @@ impl Key {
         Key([scrambled[0], scrambled[1]])
     }
 
-    /// Returns the key of the test of x and y given S. It does not depend on the order of x and y, nor on that of S.
-    pub fn of_test(seed: u64, x: u32, y: u32, s: &[u32]) -> Self {
-        Key::of_set(seed, s).with(x.min(y), u32::MAX).with(x.max(y), u32::MAX - 1)
-    }
-
-    /// Returns the key of S alone, for what all tests given S share.
+    /// Returns the key of what all tests given S share. It does not depend on the order of S.
     pub fn of_set(seed: u64, s: &[u32]) -> Self {
         let mut sorted = s.to_vec();
         sorted.sort_unstable();
@@ -161,16 +156,16 @@ mod tests {
     }
 
     #[test]
-    fn keys_know_the_question_not_its_order() {
-        let key = Key::of_test(1, 4, 2, &[7, 5]);
-        assert_eq!(key, Key::of_test(1, 2, 4, &[5, 7]));
+    fn keys_know_the_set_not_its_order() {
+        let key = Key::of_set(1, &[7, 5]);
+        assert_eq!(key, Key::of_set(1, &[5, 7]));
         let others = [
-            Key::of_test(2, 2, 4, &[5, 7]),
-            Key::of_test(1, 2, 5, &[4, 7]),
-            Key::of_test(1, 2, 4, &[5]),
-            Key::of_test(1, 2, 4, &[]),
+            Key::of_set(2, &[5, 7]),
+            Key::of_set(1, &[4, 7]),
+            Key::of_set(1, &[5]),
+            Key::of_set(1, &[]),
             Key::of_set(1, &[2, 4, 5, 7]),
-            Key::of_column(1, 2),
+            Key::of_column(1, 5),
         ];
         assert!(others.iter().all(|&other| other != key));
     }

@@ -123,7 +123,7 @@ fn variables_without_variation() {
             }
             // In S it changes only the random numbers.
             let with = kernel.test(0, 1, &[3], 1, &mut Unobserved).unwrap();
-            assert!(with.p <= 0.1 && with.drawn == 30, "{with:?}");
+            assert!(with.p <= 0.2 && with.drawn == 30, "{with:?}");
             let flat = Made { data: vec![1.0; 60], discrete: vec![false; 3] };
             let outcome = KnnKernel::new(&flat.knn(settings)).test(0, 1, &[2], 1, &mut Unobserved).unwrap();
             assert!(outcome.p == 1.0 && outcome.estimate.is_finite(), "{outcome:?}");

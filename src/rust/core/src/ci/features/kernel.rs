@@ -57,7 +57,7 @@ impl Kernel<'_> {
         out.iter_mut().zip(squares).for_each(|(out, square)| out.0[lane] = libm::exp(*square * by));
     }
 
-    /// Appends panels with the columns of L in these rows. Returns `None` if memory is short, which is noted.
+    /// Writes panels with the columns of L in these rows. Returns `None` if memory is short, which is noted.
     pub fn factor(&self, rows: &[u32], out: &mut Vec<Row>) -> Option<()> {
         let n = rows.len();
         out.clear();
@@ -65,8 +65,10 @@ impl Kernel<'_> {
         let mut left = vec![1.0; n];
         let mut sides = vec![Row::default(); n];
         let mut squares = vec![0.0; n];
+        // Columns of the last panel that are filled.
+        let mut filled = WIDE;
         loop {
-            let pivots = largest(&left);
+            let pivots = largest(&left, WIDE - filled % WIDE);
             if pivots.is_empty() {
                 return Some(());
             }
@@ -82,54 +84,59 @@ impl Kernel<'_> {
                 }
             }
             subtract(out, &by, &mut sides);
-            if !memory::grow(out, done + n, Row::default(), Use::Threads) {
-                return None;
+            if filled == WIDE {
+                filled = 0;
+                if !memory::grow(out, done + n, Row::default(), Use::Threads) {
+                    return None;
+                }
             }
-            eliminate(&pivots, &mut sides, &mut out[done..], &mut left);
+            let last = out.len() - n;
+            filled += eliminate(&pivots, &mut sides, (&mut out[last..], filled), &mut left);
         }
     }
 }
 
-/// Returns the rows with the largest elements above [`LEFT`], up to eight, the first of equal ones first.
-fn largest(left: &[f64]) -> Vec<usize> {
+/// Returns the rows with the largest elements above [`LEFT`], up to `most` of them, the first of equal ones first.
+fn largest(left: &[f64], most: usize) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::with_capacity(WIDE + 1);
     for (row, &value) in left.iter().enumerate().filter(|(_, &value)| value > LEFT) {
         let at = found.partition_point(|&other| left[other] >= value);
-        if at < WIDE {
+        if at < most {
             found.insert(at, row);
-            found.truncate(WIDE);
+            found.truncate(most);
         }
     }
     found
 }
 
-/// Turns the remaining kernel columns of pivots into columns of L in a panel of zeros.
-fn eliminate(pivots: &[usize], sides: &mut [Row], panel: &mut [Row], left: &mut [f64]) {
+/// Turns the remaining kernel columns of pivots into columns of L, behind the first columns of a panel. Returns how many.
+fn eliminate(pivots: &[usize], sides: &mut [Row], (panel, filled): (&mut [Row], usize), left: &mut [f64]) -> usize {
     let most = left[pivots[0]];
     let mut rest: Vec<usize> = (0..pivots.len()).collect();
-    for lane in 0..pivots.len() {
+    for done in 0..pivots.len() {
         let of = |lane: &usize| sides[pivots[*lane]].0[*lane];
         let Some(at) = (0..rest.len()).reduce(|one, other| if of(&rest[other]) > of(&rest[one]) { other } else { one })
         else {
-            return;
+            return done;
         };
         let chosen = rest.swap_remove(at);
         let (pivot, own) = (pivots[chosen], of(&chosen));
-        if lane > 0 && (own <= LEFT || own < SHARE * most) {
-            return;
+        if done > 0 && (own <= LEFT || own < SHARE * most) {
+            return done;
         }
         let root = own.sqrt();
         let others: Vec<(usize, f64)> =
             rest.iter().map(|&other| (other, sides[pivots[other]].0[chosen] / root)).collect();
         for ((side, to), left) in sides.iter_mut().zip(&mut *panel).zip(&mut *left) {
             let value = side.0[chosen] / root;
-            to.0[lane] = value;
+            to.0[filled + done] = value;
             *left -= value * value;
             others.iter().for_each(|&(other, by)| side.0[other] -= value * by);
         }
         // Exactly, so that a pivot is never chosen again.
         left[pivot] = 0.0;
     }
+    pivots.len()
 }
 
 /// Subtracts the mean of each column of panels with `rows` rows.
@@ -158,7 +165,7 @@ mod tests {
             let kernel = Kernel { variables: some.to_vec() };
             let mut panels = Vec::new();
             kernel.factor(&rows, &mut panels).unwrap();
-            assert!(panels.len() / rows.len() * WIDE <= rows.len() + 2 * WIDE);
+            assert!(panels.len() / rows.len() * WIDE < rows.len() + WIDE);
             let sigma = bandwidth(some.len());
             for i in (0..rows.len()).step_by(11) {
                 for j in 0..rows.len() {

@@ -11,6 +11,10 @@
 //! The statistic is symmetric in x and y, but the permutation is not. The variable with the smaller number is permuted, so that p(x, y | S)
 //! equals p(y, x | S). The papers and tigramite before 5.2 permute x, tigramite 5.2 permutes y.
 //!
+//! All tests given S draw the same permutations, which depend on the seed and S only. So they are drawn once for many tests. Each p-value is
+//! as valid as with permutations of its own, because a permutation does not look at x or y. (GPU_CMIknn-Parallel shares those of x and S
+//! among all y.)
+//!
 //! The code here follows the definitions literally. Engines are quicker, and agree to the last bit.
 
 mod columns;
@@ -146,18 +150,10 @@ impl Knn {
         &self.decision
     }
 
-    /// Returns the key of a test's random numbers.
-    pub fn key(&self, x: usize, y: usize, s: &[u32]) -> Key {
-        Key::of_test(self.settings.seed, self.names[x], self.names[y], &self.named(s))
-    }
-
-    /// Returns the key of what all tests given S share.
-    pub fn set_key(&self, s: &[u32]) -> Key {
-        Key::of_set(self.settings.seed, &self.named(s))
-    }
-
-    fn named(&self, s: &[u32]) -> Vec<u32> {
-        s.iter().map(|&column| self.names[column as usize]).collect()
+    /// Returns the key of the random numbers of all tests given S.
+    pub fn key(&self, s: &[u32]) -> Key {
+        let names: Vec<u32> = s.iter().map(|&column| self.names[column as usize]).collect();
+        Key::of_set(self.settings.seed, &names)
     }
 
     /// Returns the estimate of I(x; y | S) in nats.
@@ -178,7 +174,7 @@ impl Knn {
         }
         let n = self.columns.n();
         let (x, y) = (x.min(y), x.max(y));
-        let key = self.key(x, y, s);
+        let key = self.key(s);
         let mut permuted: Vec<u32> = (0..n as u32).collect();
         let own = self.sum(x, y, s, &permuted);
         let neighbours = if s.is_empty() { Array2::default((0, 0)) } else { self.neighbours(s) };
@@ -201,7 +197,7 @@ impl Knn {
     pub fn neighbours(&self, s: &[u32]) -> Array2<u32> {
         let n = self.columns.n();
         let mut neighbours = Array2::zeros((n, self.settings.k_perm));
-        let mut choice = Choice::new(self.set_key(s));
+        let mut choice = Choice::new(self.key(s));
         for (a, mut out) in neighbours.rows_mut().into_iter().enumerate() {
             let distances: Vec<f64> = (0..n).map(|b| self.apart(s, a, b)).collect();
             choice.nearest(a as u32, &distances, |b| b as u32, out.as_slice_mut().unwrap_or_default());

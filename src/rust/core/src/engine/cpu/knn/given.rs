@@ -11,8 +11,9 @@ use ndarray::Array2;
 use super::cell::Cell;
 use super::loops::{count_within, padded, raise, BLOCK};
 use super::wide::Wide;
-use crate::ci::knn::{Choice, Knn};
+use crate::ci::knn::{Choice, Knn, Shuffler};
 use crate::memory::{self, Use};
+use crate::random::Key;
 
 /// The columns of a test as one type of cell.
 #[derive(Clone, Copy)]
@@ -63,6 +64,47 @@ pub(super) struct Given<C> {
     columns: Vec<C>,
     /// k_perm neighbours of each sample, a row each; empty if S is empty.
     pub neighbours: Array2<u32>,
+}
+
+/// Permutations that tests given one set share.
+#[derive(Default)]
+pub(super) struct Drawn {
+    /// The first permutations, one after the other, as far as tests have drawn and [`KEPT`] allows: at each place, the sample whose x
+    /// goes there.
+    kept: Vec<u32>,
+    /// Working memory: a permutation, by sample.
+    own: Vec<u32>,
+    shuffler: Shuffler,
+}
+
+/// Most bytes of permutations that a thread keeps.
+const KEPT: usize = 8 << 20;
+
+impl Drawn {
+    /// Prepares for another set.
+    pub fn forget(&mut self) {
+        self.kept.clear();
+    }
+
+    /// Writes x, which is given by sample, to `out` by place, as permutation `m` has it.
+    #[inline(always)]
+    pub fn permute<C: Cell>(&mut self, given: &Given<C>, key: Key, m: usize, x: &[C], out: &mut [C]) {
+        let Drawn { kept, own, shuffler } = self;
+        let n = given.order.len();
+        if m * n >= kept.len() {
+            own.resize(n, 0);
+            match given.s.is_empty() {
+                true => shuffler.plain(key, m as u32, own),
+                false => shuffler.local(key, m as u32, given.neighbours.view(), own),
+            }
+            if m * n > kept.len() || (m + 1) * n * size_of::<u32>() > KEPT {
+                let values = given.order.iter().map(|&sample| x[own[sample as usize] as usize]);
+                return out.iter_mut().zip(values).for_each(|(to, value)| *to = value);
+            }
+            kept.extend(given.order.iter().map(|&sample| own[sample as usize]));
+        }
+        out.iter_mut().zip(&kept[m * n..]).take(n).for_each(|(to, &sample)| *to = x[sample as usize]);
+    }
 }
 
 /// Number of samples whose neighbours are searched between two checks whether to stop.
@@ -158,7 +200,7 @@ impl<C: Cell> Given<C> {
         let k_perm = knn.settings().k_perm;
         let Some(neighbours) = memory::noted(memory::zeros(n * k_perm, Use::Neighbours)) else { return false };
         let Ok(mut neighbours) = Array2::from_shape_vec((n, k_perm), neighbours) else { return false };
-        let mut choice = Choice::new(knn.set_key(&self.s));
+        let mut choice = Choice::new(knn.key(&self.s));
         let mut distances = vec![C::ZERO; padded(n)];
         let mut bound = C::MOST;
         for place in 0..n {

@@ -1,10 +1,10 @@
 //! A test on one thread, and the data that the next test on it can use.
 
-use super::given::{Given, Table};
+use super::given::{Drawn, Given, Table};
 use super::loops::padded;
 use super::sums::{Estimates, Rows};
 use super::wide::{Machine, Packed};
-use crate::ci::knn::{Knn, Outcome, Shuffler};
+use crate::ci::knn::{Knn, Outcome};
 use crate::memory::{self, Use};
 use crate::random::Key;
 use crate::simd::{self, Task};
@@ -27,8 +27,7 @@ pub(super) struct Buffers<C> {
     y_values: Vec<C>,
     x_sorted: Vec<C>,
     permuted: Vec<C>,
-    permutation: Vec<u32>,
-    shuffler: Shuffler,
+    drawn: Drawn,
     sums: Vec<i64>,
 }
 
@@ -45,8 +44,7 @@ impl<C> Default for Buffers<C> {
             y_values: Vec::new(),
             x_sorted: Vec::new(),
             permuted: Vec::new(),
-            permutation: Vec::new(),
-            shuffler: Shuffler::default(),
+            drawn: Drawn::default(),
             sums: Vec::new(),
         }
     }
@@ -64,7 +62,7 @@ impl Question {
     pub fn new(knn: &Knn, x: usize, y: usize, s: &[u32]) -> Self {
         let mut sorted = s.to_vec();
         sorted.sort_unstable();
-        Question { x: x.min(y), y: x.max(y), key: knn.key(x, y, s), s: sorted }
+        Question { x: x.min(y), y: x.max(y), key: knn.key(s), s: sorted }
     }
 }
 
@@ -133,7 +131,7 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
     fn run(self, simd: S) {
         let Sum { test: QuestionOnData { table, knn, question }, given, first, buffers, stop, sums } = self;
         let n = table.n;
-        let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
+        let Buffers { rows, y_values, x_sorted, permuted, drawn, .. } = buffers;
         // The bytes that a thread keeps for each sample, besides the permutations' x; see `Shuffler` and `Rows`.
         let by_sample = 6 * size_of::<C>() + 4 * size_of::<u32>();
         let enough = memory::prepare(permuted, sums.len() * padded(n), Use::Permutations)
@@ -148,20 +146,13 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
         if question.s.is_empty() {
             x_sorted.extend(table.order(question.x).iter().map(|&sample| table.column(question.x)[sample as usize]));
         }
-        permutation.resize(n, 0);
         y_values.resize(padded(n), C::ZERO);
         permuted.resize(sums.len() * padded(n), C::ZERO);
         let x = table.column(question.x);
         for (m, out) in permuted.chunks_exact_mut(padded(n)).enumerate() {
             match (first + m).checked_sub(1) {
-                None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
-                Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
-                Some(m) => {
-                    shuffler.local(question.key, m as u32, given.neighbours.view(), permutation);
-                }
-            }
-            for (value, &sample) in out.iter_mut().zip(&given.order) {
-                *value = x[permutation[sample as usize] as usize];
+                None => out.iter_mut().zip(&given.order).for_each(|(to, &sample)| *to = x[sample as usize]),
+                Some(m) => drawn.permute(given, question.key, m, x, out),
             }
         }
         sums.fill(0);
@@ -201,6 +192,7 @@ impl<C: Packed> Work<C> {
         let test = QuestionOnData { table, knn, question: &question };
         let guide = test.guide();
         if !self.given.as_ref().is_some_and(|known| known.guide == guide && known.s == question.s) {
+            self.buffers.drawn.forget();
             self.given = test.given(&stop);
         }
         let given = self.given.as_ref()?;
