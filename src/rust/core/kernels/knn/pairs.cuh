@@ -79,7 +79,7 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
     return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
 }
 
-// Draws permutation `m` of tests given a set: calls give(sample, the sample that it takes its x from) for each. The samples, in random order, each
+// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order, each
 // take the first of their neighbours, in random order, that no other has taken, or else the last. Without a set, all are shuffled. `order`
 // holds n numbers, `apart` from one to the next. `own` holds k_perm numbers and `taken` n bits, `stride` from one number or word to the
 // next. So permutations drawn side by side share lines of memory.
@@ -144,47 +144,23 @@ __device__ inline void draw_permutation(
     }
 }
 
-// The permutation of a group of tests that a thread draws.
-struct Group {
-    // The tests: `first` to `end` - 1. The permutation's place among those of this launch, and its number.
-    u32 first, end, place, number, set;
-    uint2 key;
-    const u32 *test_x;
-
-    __device__ inline Group(const KnnArgs &args, u64 id) {
-        u32 group = (u32)(id / args.permutations);
-        first = ((const u32 *)args.group_first)[group];
-        end = ((const u32 *)args.group_first)[group + 1];
-        place = (u32)(id % args.permutations);
-        number = (u32)(place + args.first_permutation);
-        set = ((const u32 *)args.test_set)[first];
-        key = ((const uint2 *)args.group_key)[group];
-        test_x = (const u32 *)args.test_x;
-        for (u32 test = first; test < end; test++) ((u64 *)args.sums)[slot(args, test)] = 0;
-    }
-
-    // Returns the number of a test's permutation among all of this launch.
-    __device__ inline u64 slot(const KnnArgs &args, u32 test) const { return (u64)test * args.permutations + place; }
-};
-
-// Writes permuted x by sample, and clears the sums. A thread takes a permutation of a group of tests.
+// Writes permuted x by sample, and clears the sum. A thread takes a permutation of a test.
 template <class T> __device__ inline void permute(const KnnArgs &args) {
-    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.groups * args.permutations;
+    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.permutations;
     if (id >= args.end_task) return;
-    const Group group(args, id);
-    u32 n = (u32)args.n;
-    auto give = [&](u32 sample, u32 from) {
-        for (u32 test = group.first; test < group.end; test++) {
-            const T *x = (const T *)args.values + (u64)group.test_x[test] * n;
-            ((T *)args.permuted)[group.slot(args, test) * n + sample] = x[from];
-        }
-    };
-    if (group.number == 0) {
+    ((u64 *)args.sums)[id] = 0;
+    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+    const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
+    T *out = (T *)args.permuted + id * n;
+    auto give = [&](u32 sample, u32 from) { out[sample] = x[from]; };
+    if (number == 0) {
         for (u32 a = 0; a < n; a++) give(a, a);
         return;
     }
+    u32 set = ((const u32 *)args.test_set)[test];
+    uint2 key = ((const uint2 *)args.test_key)[test];
     u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
-    draw_permutation(args, group.set, group.key, group.number - 1, order, all, own, taken, all, give);
+    draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
 }
 
 // Returns the radius within which points count, given the distance rho to the k-th neighbour. For floats, which are whole numbers here, it

@@ -308,32 +308,30 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Writes permuted x by place, and clears the sums. A thread takes a permutation of a group of tests and works in shared memory. If that has
-// room for few threads, the order of the samples lies in device memory, the orders of a warp side by side.
+// Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory. If that has room for
+// few threads, the order of the samples lies in device memory, the orders of a warp side by side.
 __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
     u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.end_task) return;
-    const Group group(args, id);
-    u32 n = (u32)args.n;
-    const u32 *guide = (const u32 *)args.test_guide;
-    auto give = [&](u32 sample, u32 from) {
-        for (u32 test = group.first; test < group.end; test++) {
-            const u16 *x = (const u16 *)args.whole + (u64)group.test_x[test] * n;
-            const u16 *places = (const u16 *)args.places + (u64)guide[test] * n;
-            ((u16 *)args.permuted)[group.slot(args, test) * args.permuted_stride + places[sample]] = x[from];
-        }
-    };
-    if (group.number == 0) {
+    ((u64 *)args.sums)[id] = 0;
+    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+    const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * n;
+    const u16 *places = (const u16 *)args.places + (u64)((const u32 *)args.test_guide)[test] * n;
+    u16 *out = (u16 *)args.permuted + id * args.permuted_stride;
+    auto give = [&](u32 sample, u32 from) { out[places[sample]] = x[from]; };
+    if (number == 0) {
         for (u32 a = 0; a < n; a++) give(a, a);
         return;
     }
+    u32 set = ((const u32 *)args.test_set)[test];
+    uint2 key = ((const uint2 *)args.test_key)[test];
     u32 threads = blockDim.x, *taken = (u32 *)shared + threadIdx.x;
     u16 *own = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + threadIdx.x;
     if (args.order) {
         u16 *order = (u16 *)args.order + id / 32 * 32 * n + id % 32;
-        draw_permutation(args, group.set, group.key, group.number - 1, order, 32, own, taken, threads, give);
+        draw_permutation(args, set, key, number - 1, order, 32, own, taken, threads, give);
     } else {
         u16 *order = own + (u32)args.k_perm * threads;
-        draw_permutation(args, group.set, group.key, group.number - 1, order, threads, own, taken, threads, give);
+        draw_permutation(args, set, key, number - 1, order, threads, own, taken, threads, give);
     }
 }

@@ -12,18 +12,15 @@ struct KnnArgs {
     u64 n, k, k_perm;
     // Tests at once, permutations of each, and the number of the first permutation: 0 is the data, m + 1 permutation m.
     u64 tests, permutations, first_permutation;
-    // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation of a group (kernels that permute), a permutation
-    // (knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes,
+    // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*,
+    // knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes,
     // knn_slots).
     u64 first_task, end_task;
     // Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     Address<char> values, caps;
-    // By test: x, y, set (none: ~0). By set: where its members start, key.
+    // By test: x, y, set (none: ~0), key. By set: where its members start, key.
     Address<u32> test_x, test_y, test_set;
-    // Groups of adjacent tests that share their permutations: the first test of each, and their key.
-    u64 groups;
-    Address<u32> group_first;
-    Address<uint2> group_key;
+    Address<uint2> test_key;
     Address<u32> set_start, set_members;
     Address<uint2> set_key;
     // k_perm neighbours by set and sample.

@@ -661,20 +661,17 @@ pub(super) struct KnnArgs {
     pub tests: u64,
     pub permutations: u64,
     pub first_permutation: u64,
-    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation of a group (kernels that permute), a permutation (knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
+    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
     pub first_task: u64,
     pub end_task: u64,
     /// Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     pub values: DevicePtr<u8>,
     pub caps: DevicePtr<u8>,
-    /// By test: x, y, set (none: ~0). By set: where its members start, key.
+    /// By test: x, y, set (none: ~0), key. By set: where its members start, key.
     pub test_x: DevicePtr<u32>,
     pub test_y: DevicePtr<u32>,
     pub test_set: DevicePtr<u32>,
-    /// Groups of adjacent tests that share their permutations: the first test of each, and their key.
-    pub groups: u64,
-    pub group_first: DevicePtr<u32>,
-    pub group_key: DevicePtr<[u32; 2]>,
+    pub test_key: DevicePtr<[u32; 2]>,
     pub set_start: DevicePtr<u32>,
     pub set_members: DevicePtr<u32>,
     pub set_key: DevicePtr<[u32; 2]>,

@@ -131,7 +131,7 @@ impl BlockPlan {
             slots,
             row_warps,
             data: shape.data(),
-            of_tests: 5 * aligned(4 * tests) + aligned(4 * (tests + 1)) + aligned(8 * tests),
+            of_tests: 5 * aligned(4 * tests) + aligned(8 * tests),
             of_sets: aligned(4 * (tests + 1)) + aligned(4 * members) + aligned(8 * tests),
             neighbours: aligned(4 * tests * n * k_perm),
             permuted: aligned(all * shape.permuted_row() * cell),

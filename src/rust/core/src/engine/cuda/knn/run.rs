@@ -307,43 +307,41 @@ fn permute_and_sum(
     args.test_x = engine.held.device(Buffer::KnnTests)?.cast();
     args.test_y = args.test_x.carve(a_column);
     args.test_set = args.test_y.carve(a_column);
-    args.group_first = args.test_set.carve(a_column);
-    args.group_key = args.group_first.carve(aligned(4 * (plan.tests + 1)));
+    args.test_key = args.test_set.carve(a_column);
     engine.held.upload(args.test_x, &column(|test| test.x))?;
     engine.held.upload(args.test_y, &column(|test| test.y))?;
     engine.held.upload(args.test_set, &column(|test| test.set))?;
-    let (firsts, keys) = groups(tests, (args.permutations as usize).saturating_mul(tests.len()) / ENOUGH);
-    args.groups = keys.len() as u64;
-    engine.held.upload(args.group_first, &firsts)?;
-    engine.held.upload(args.group_key, &keys)?;
 
-    let (permutations, drawn) = (args.tests * args.permutations, args.groups * args.permutations);
+    let permutations = args.tests * args.permutations;
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
     match shape.form() {
         Form::Planes => {
-            args.test_guide = args.group_key.carve(aligned(8 * plan.tests));
+            args.test_guide = args.test_set.carve(a_column);
             args.test_planes = args.test_guide.carve(a_column);
+            args.test_key = args.test_planes.carve(a_column);
             engine.held.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.upload(args.test_planes, &column(|test| test.planes))?;
-            let few = shape.shuffling_of_few(drawn);
+            let few = shape.shuffling_of_few(permutations);
             args.order = match few {
                 None if plan.walks > 0 => engine.held.device(Buffer::KnnWalks)?,
                 _ => DevicePtr::NULL,
             };
             let (threads, shared) = few.unwrap_or_else(|| shape.shuffling());
+            upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
-            sliced(engine, args, [drawn, slice], &mut |_| watch(0.0), |count| {
+            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
                 [Kernel::knn_permute_p.on((count.div_ceil(threads), 1), threads, shared)]
             })?;
             sum_by_planes(engine, data, args, watch)?;
         }
         form => {
+            upload_keys(engine, args, tests)?;
             args.order = engine.held.device(Buffer::KnnWalks)?;
-            args.taken = args.order.carve(aligned(4 * (drawn * args.n) as usize));
-            args.lists = args.taken.carve(aligned(4 * (drawn * args.n.div_ceil(32)) as usize));
+            args.taken = args.order.carve(aligned(4 * (permutations * args.n) as usize));
+            args.lists = args.taken.carve(aligned(4 * (permutations * args.n.div_ceil(32)) as usize));
             let kernel = data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d);
-            sliced(engine, args, [drawn, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
+            sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
                 [kernel.on((count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0)]
             })?;
             if form == Form::Warps {
@@ -358,23 +356,8 @@ fn permute_and_sum(
     Ok(sums)
 }
 
-/// Most tests of a group, and permutations of groups that keep a GPU busy.
-const MOST_OF_GROUP: usize = 16;
-const ENOUGH: usize = 1 << 17;
-
-/// Groups adjacent tests with the same set, up to `together` of them. Returns the first test of each group and the number of tests, and the
-/// keys.
-fn groups(tests: &[OpenTest], together: usize) -> (Vec<u32>, Vec<[u32; 2]>) {
-    let (mut firsts, mut keys) = (vec![0], Vec::new());
-    let mut done = 0;
-    for same in tests.chunk_by(|one, next| one.key == next.key) {
-        for group in same.chunks(together.clamp(1, MOST_OF_GROUP)) {
-            done += group.len() as u32;
-            firsts.push(done);
-            keys.push(group[0].key);
-        }
-    }
-    (firsts, keys)
+fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[OpenTest]) -> Result<()> {
+    engine.held.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
 /// Launches kernels one after the other on slices of `all` blocks, permutations or samples. Each slice has at most `slice` of them:
