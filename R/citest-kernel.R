@@ -2,15 +2,14 @@
 #'
 #' Return the p-value of the test that two variables are independent given others. The tests detect dependence of any
 #' form between numbers, levels or both. [pc()] and [skeleton()] recognise them and run them natively.
-#' - `rcotCItest`: the randomized conditional correlation test, RCoT. The test to start with: it takes a fraction of a
-#'   millisecond.
-#' - `rcitCItest`: the randomized conditional independence test, RCIT, in which one side is joined to S. RCoT is usually
-#'   better calibrated for large S.
+#' - `rcotCItest`: the randomized conditional correlation test, RCoT. It takes a fraction of a millisecond.
+#' - `rcitCItest`: the randomized conditional independence test, RCIT, in which one side is joined to S. It takes as
+#'   long as RCoT, and found more in a comparison (the vignette "Which test: size, power and time").
 #' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty. A
 #'   search with it needs `m.max = 0`.
 #' - `kciCItest`: the kernel-based test, KCI, which the others approximate. Nothing in it is random. It needs fewer rows
 #'   to find a dependence, and its time grows with the square of the number of rows: about 10 milliseconds for 500 rows,
-#'   and 0.1 seconds for 2,000.
+#'   0.1 seconds for 2,000, and several seconds for 10,000.
 #'
 #' # Random features
 #'

@@ -1,11 +1,12 @@
 # Size and power of the tests of this package and of others, on linear and curved dependence.
 #
-#   Rscript tests.R [--runs=200] [--peer-runs=60] [--n=50,200,500,2000] [--library=FOLDER] [--python=PROGRAM] [--csv=FILE]
+#   Rscript tests.R [--runs=200] [--peer-runs=60] [--n=50,200,500,2000] [--library=FOLDER] [--python=PROGRAM] [--only=TEST]
+#     [--csv=FILE]
 #
 # x = f(s) + e and y = f(s) + e', where s is the sum of the given variables with variance 1, and f is scaled to variance
 # 1: the size is the share of p <= 0.05. For power, y has 0.4 f(e) in addition. Without given variables, f(s) is left
 # out. Curves f: s, tanh(2 s), s^2, sin(2 s). --library has the R package RCIT. --python has causal-learn and tigramite.
-# Peers answer --peer-runs samples of 200 and of 500 rows. --csv gets a row for each test, curve, number of given
+# Peers answer --peer-runs samples of 200 and of 500 rows. --only: the tests whose name matches this pattern. --csv gets a row for each test, curve, number of given
 # variables, n and effect: share, runs, and milliseconds of a test on one thread.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
@@ -75,6 +76,7 @@ by_python <- function(kind, samples) {
 
 columns <- c("date", "commit", "machine", "test", "curve", "given", "n", "effect", "share", "runs", "ms")
 machine <- machine_here()
+wanted <- function(tests) grep(option("only", ""), tests, value = TRUE)
 enter <- function(test, cell, found) {
   p <- found$p[!is.na(found$p)]
   append_row(
@@ -99,16 +101,16 @@ for (at in seq_len(nrow(cells))) {
   S <- if (cell$given) 2 + seq_len(cell$given)
   count <- if (cell$n > 500) max(1L, runs %/% 2L) else runs
   samples <- lapply(seq_len(count), function(seed) simulate(cell$n, cell$curve, cell$given, cell$effect, seed))
-  for (test in names(ours)) {
+  for (test in wanted(names(ours))) {
     enter(test, cell, by_function(ours[[test]], samples, S))
   }
   if (cell$n %in% c(200, 500) && cell$given) {
     few <- utils::head(samples, peer_runs)
-    for (test in names(theirs)) {
+    for (test in wanted(names(theirs))) {
       enter(test, cell, by_function(theirs[[test]], few, S))
     }
-    for (kind in if (nzchar(python)) c("KCI", "RCIT", "CMIknn")) {
-      enter(paste0(kind, if (kind == "CMIknn") " (tigramite)" else " (causal-learn)"), cell, by_python(kind, few))
+    for (test in wanted(if (nzchar(python)) c("KCI (causal-learn)", "RCIT (causal-learn)", "CMIknn (tigramite)"))) {
+      enter(test, cell, by_python(sub(" .*", "", test), few))
     }
   }
   cat(sprintf("%d of %d: %s\n", at, nrow(cells), toString(cell)))

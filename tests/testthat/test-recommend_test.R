@@ -4,10 +4,13 @@ curved_data <- function(n = 300) {
   data.frame(a = cause, b = cause^2 + rnorm(n) / 2, c = cause^2 + rnorm(n) / 2, d = rnorm(n))
 }
 
-test_that("curved numbers call for random features, straight ones for partial correlations", {
+test_that("curved numbers call for kernels, straight ones for partial correlations", {
   found <- recommend_test(curved_data())
-  expect_identical(found$test, c("rcotCItest", "gaussCItest", "cmiKnnCItest"))
-  expect_identical(found$recommended, c(TRUE, FALSE, FALSE))
+  expect_identical(found$test, c("kciCItest", "gaussCItest", "rcitCItest", "cmiKnnCItest"))
+  expect_identical(found$recommended, c(TRUE, FALSE, FALSE, FALSE))
+  # Of many rows, the quick one.
+  expect_identical(recommend_test(curved_data(600))$test[1], "rcitCItest")
+  expect_false("kciCItest" %in% recommend_test(curved_data(2100))$test)
   expect_match(found$reason[1], "curved, such as a and [bc]")
   expect_true(all(is.na(found$seconds)))
   about <- attr(found, "about")
@@ -38,14 +41,14 @@ test_that("straight data are called curved no more often than stated", {
 
 test_that("kinds and missing values decide", {
   both <- transform(curved_data(), b = cut(b, 3), c = NULL)
-  expect_identical(recommend_test(both)$test, c("mixCItest", "rcotCItest", "mixedCItest"))
+  expect_identical(recommend_test(both)$test, c("mixCItest", "kciCItest", "rcitCItest", "mixedCItest"))
   levels <- data.frame(a = gl(2, 50), b = gl(2, 1, 100))
   expect_identical(recommend_test(levels)$test, c("disCItest", "chi2CItest", "binCItest"))
   levels$b[3] <- NA
   expect_identical(recommend_test(levels)$test, "disCItwd")
   holes <- curved_data()
   holes$d[1:3] <- NA
-  expect_identical(recommend_test(holes)$test, c("rcotCItest", "gaussCItwd"))
+  expect_identical(recommend_test(holes)$test, c("kciCItest", "gaussCItwd", "rcitCItest"))
   expect_match(recommend_test(holes)$reason[1], "omits the rows")
 })
 
@@ -54,7 +57,7 @@ test_that("seconds are those of the plan, and the table prints", {
   expect_true(all(found$seconds >= 0))
   printed <- capture.output(print(found))
   expect_match(printed[1], "300 samples.*4 variables.*4 of them numeric")
-  expect_match(printed[2], "^\\* rcotCItest \\(about")
+  expect_match(printed[2], "^\\* kciCItest +\\(about")
 })
 
 test_that("many columns take no longer than few", {
@@ -73,7 +76,7 @@ test_that("a search takes a test by its name, and its message names curves", {
   expect_identical(named@pMax, given@pMax)
   expect_message(
     pc(x, alpha = 0.01),
-    "curved, such as a and [bc]: consider indepTest = \"rcot\"",
+    "curved, such as a and [bc]: consider indepTest = \"kci\"",
     class = "pcgpu_message_data"
   )
   s <- suff_gauss(x)
