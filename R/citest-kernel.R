@@ -2,9 +2,10 @@
 #'
 #' Return the p-value of the test that two variables are independent given others. The tests detect dependence of any
 #' form between numbers, levels or both. [pc()] and [skeleton()] recognise them and run them natively.
-#' - `rcotCItest`: the randomized conditional correlation test, RCoT. It takes a fraction of a millisecond.
+#' - `rcotCItest`: the randomized conditional correlation test, RCoT. The test to start with if there are many rows: it
+#'   takes a fraction of a millisecond.
 #' - `rcitCItest`: the randomized conditional independence test, RCIT, in which one side is joined to S. It takes as
-#'   long as RCoT, and found more in a comparison (the vignette "Which test: size, power and time").
+#'   long as RCoT, and misses more edges of random graphs (the vignette "Which test: size, power and time").
 #' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty. A
 #'   search with it needs `m.max = 0`.
 #' - `kciCItest`: the kernel-based test, KCI, which the others approximate. Nothing in it is random. It needs fewer rows

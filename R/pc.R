@@ -172,7 +172,7 @@
 #'   its statistic, such as [suff_gauss()], except a square matrix.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`; or the name of a test of this package, with or
-#'   without its last letters: `"gaussCItest"`, `"rcit"`. [recommend_test()] says which suits the data.
+#'   without its last letters: `"gaussCItest"`, `"rcot"`. [recommend_test()] says which suits the data.
 #' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside
 #'   (0, 1) give a warning, and an error if `suffStat` is data.
 #' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or

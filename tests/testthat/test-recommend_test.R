@@ -6,10 +6,10 @@ curved_data <- function(n = 300) {
 
 test_that("curved numbers call for kernels, straight ones for partial correlations", {
   found <- recommend_test(curved_data())
-  expect_identical(found$test, c("kciCItest", "gaussCItest", "rcitCItest", "cmiKnnCItest"))
+  expect_identical(found$test, c("kciCItest", "gaussCItest", "rcotCItest", "cmiKnnCItest"))
   expect_identical(found$recommended, c(TRUE, FALSE, FALSE, FALSE))
   # Of many rows, the quick one.
-  expect_identical(recommend_test(curved_data(600))$test[1], "rcitCItest")
+  expect_identical(recommend_test(curved_data(600))$test[1], "rcotCItest")
   expect_false("kciCItest" %in% recommend_test(curved_data(2100))$test)
   expect_match(found$reason[1], "curved, such as a and [bc]")
   expect_true(all(is.na(found$seconds)))
@@ -41,14 +41,14 @@ test_that("straight data are called curved no more often than stated", {
 
 test_that("kinds and missing values decide", {
   both <- transform(curved_data(), b = cut(b, 3), c = NULL)
-  expect_identical(recommend_test(both)$test, c("mixCItest", "kciCItest", "rcitCItest", "mixedCItest"))
+  expect_identical(recommend_test(both)$test, c("mixCItest", "kciCItest", "rcotCItest", "mixedCItest"))
   levels <- data.frame(a = gl(2, 50), b = gl(2, 1, 100))
   expect_identical(recommend_test(levels)$test, c("disCItest", "chi2CItest", "binCItest"))
   levels$b[3] <- NA
   expect_identical(recommend_test(levels)$test, "disCItwd")
   holes <- curved_data()
   holes$d[1:3] <- NA
-  expect_identical(recommend_test(holes)$test, c("kciCItest", "gaussCItwd", "rcitCItest"))
+  expect_identical(recommend_test(holes)$test, c("kciCItest", "gaussCItwd", "rcotCItest"))
   expect_match(recommend_test(holes)$reason[1], "omits the rows")
 })
 
