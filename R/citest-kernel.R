@@ -9,8 +9,9 @@
 #' - `ritCItest`: the randomized independence test, RIT, which has no S. It is what both others are if `S` is empty. A
 #'   search with it needs `m.max = 0`.
 #' - `kciCItest`: the kernel-based test, KCI, which the others approximate. Nothing in it is random. It needs fewer rows
-#'   to find a dependence, and its time grows with the square of the number of rows: about 10 milliseconds for 500 rows,
-#'   0.1 seconds for 2,000, and several seconds for 10,000.
+#'   to find a dependence. With up to three variables in S its time grows about with the square of the number of rows:
+#'   some 10 milliseconds for 500 rows and 0.1 seconds for 2,000. With many variables in S it grows with the cube. A
+#'   running test cannot be interrupted.
 #'
 #' # Random features
 #'
@@ -41,8 +42,8 @@
 #' P-values are not those of the authors' program for two reasons. Bandwidths differ. And the statistic has a factor
 #' that takes out the correlation of the regression's residuals: with three variables in S and 100 rows, tests at 0.05
 #' otherwise reject a true independence in 9 to 12 % of samples, instead of 3 to 4 %. Kernel matrices are given by their
-#' incomplete Cholesky factors, with errors below 1e-6. So p is exact to about a thousandth of itself, and the order of the
-#' rows changes it by as much.
+#' incomplete Cholesky factors, with errors below 1e-6. So p is exact to about a hundredth of itself, very small p to less,
+#' and the order of the rows changes it by as much.
 #'
 #' # Both
 #'

@@ -7,8 +7,8 @@
 #' squares and sines. Up to 50 pairs of numbers are looked at, in up to 500 rows spread over the table. Normal scores of
 #' each variable are regressed on those of the other. A pair is curved if the square and the cube improve the fit at
 #' level 0.01, divided by the number of regressions. A linear test then finds edges that a common cause explains, and
-#' [rcotCItest()] is recommended. With fewer than 50 rows, curves are not looked for, because no test here could use
-#' them.
+#' a kernel test is recommended: [kciCItest()] for up to 500 rows and 50 variables, [rcotCItest()] for more. With fewer
+#' than 50 rows, curves are not looked for, because no test here could use them.
 #'
 #' @param data Observations in rows, variables in columns: what [pc()] takes as data.
 #' @param alpha The level for `seconds`.

@@ -71,6 +71,9 @@ by_python <- function(kind, samples) {
   utils::write.table(do.call(rbind, samples), file, sep = ",", row.names = FALSE, col.names = FALSE)
   call <- shQuote(c(python, file.path(here, "tests-peer.py"), file, length(samples), kind))
   answer <- as.numeric(system(paste(paste(call, collapse = " "), "2>/dev/null"), intern = TRUE))
+  if (length(answer) != 1L + length(samples)) {
+    stop("the Python program has no answer: ", paste(call, collapse = " "))
+  }
   list(p = answer[-1L], ms = answer[1L])
 }
 

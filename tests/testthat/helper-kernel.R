@@ -189,12 +189,12 @@ twin_kci <- function(x, y, S, suffStat) {
     R <- 1e-3 * solve(kernel(S) + 1e-3 * diag(n))
     first <- R %*% first %*% R
     second <- R %*% second %*% R
-    square <- R %*% R
+    square <- centring %*% R %*% R
     statistic <- sum(first * second) * sum(diag(square)^2) / sum(square^2)
     weights <- first * second
     traces <- c(sum(diag(weights)), sum(weights^2), cubed(weights))
   } else {
-    statistic <- sum(first * second)
+    statistic <- sum(first * second) * (1 - 1 / n)
     traces <- c(
       sum(diag(first)) * sum(diag(second)) / n,
       sum(first^2) * sum(second^2) / n^2,

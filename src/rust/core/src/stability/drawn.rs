@@ -30,7 +30,7 @@ pub enum Source<'a> {
     Knn(ArrayView2<'a, f64>, &'a [bool], &'a [u32], Settings),
     /// Numbers and levels, or data with missing values, and their test.
     Mixed(&'a Mixed<'a>),
-    /// A test by random features.
+    /// A kernel test.
     Features(&'a KernelTest),
 }
 
@@ -53,7 +53,7 @@ pub enum Drawn {
     Knn(Box<Knn>),
     /// A test of numbers and levels, or of data with missing values.
     Mixed(Arc<Mixed<'static>>),
-    /// A test by random features.
+    /// A kernel test.
     Features(Box<KernelTest>),
 }
 

@@ -128,7 +128,11 @@ impl Given {
         gram.iter_mut().for_each(|cell| *cell /= n as f64);
         (0..width).for_each(|k| gram[k * width + k] += ridge);
         let factor = Factor::new(gram, width);
-        let left = if panels == 0 { 1.0 } else { factor.share_of_diagonal(&features, rows.len(), ridge) };
+        let left = match panels {
+            // Only the means are subtracted.
+            0 => 1.0 - 1.0 / n as f64,
+            _ => factor.share_of_diagonal(&features, rows.len(), ridge)?,
+        };
         let known = Mutex::default();
         Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
     }

@@ -5,8 +5,8 @@
 //! S. With A = RXR and B = RYR, the statistic is tr AB. Under independence it is about a sum of chi-squared variables, weighted by the
 //! eigenvalues of C, which has the elements of A times those of B.
 //!
-//! The statistic has the factor c, the sum of (R²)_ii² over the squared norm of R². The residuals of two rows have the correlation of their
-//! element of R², which adds to tr AB but not to tr C. Without c, three variables in S and 100 rows have a size of 0.10 at a nominal 0.05,
+//! The statistic has the factor c, the sum of (HR²)_ii² over the squared norm of HR², where H subtracts means. The residuals of two rows have
+//! the correlation of their element of HR², which adds to tr AB but not to tr C. Without c, three variables in S and 100 rows have a size of 0.10 at a nominal 0.05,
 //! and of 0.04 with it.
 //!
 //! Kernel matrices are given by their factors, see `kernel`. So A = GG' and B = HH' with few columns.
@@ -37,17 +37,20 @@ fn traces_of(panels: &[Row], rows: usize) -> [f64; 3] {
     traces(&mut gram, width)
 }
 
-/// Writes panels of columns as panels of rows: eight rows side by side, column after column.
-fn turned(panels: &[Row], rows: usize, out: &mut Vec<Row>) {
+/// Writes panels of columns as panels of rows: eight rows side by side, column after column. `None` if memory is short, which is noted.
+fn turned(panels: &[Row], rows: usize, out: &mut Vec<Row>) -> Option<()> {
     let width = panels.len() / rows * WIDE;
     out.clear();
-    out.resize(rows.div_ceil(WIDE) * width, Row::default());
+    if !memory::grow(out, rows.div_ceil(WIDE) * width, Row::default(), Use::Threads) {
+        return None;
+    }
     for (panel, cells) in panels.chunks_exact(rows).enumerate() {
         for (row, cells) in cells.iter().enumerate() {
             let to = &mut out[row / WIDE * width + panel * WIDE..][..WIDE];
             to.iter_mut().zip(cells.0).for_each(|(to, value)| to.0[row % WIDE] = value);
         }
     }
+    Some(())
 }
 
 /// Working memory of a thread.
@@ -60,8 +63,8 @@ pub(super) struct Cells {
 
 /// Returns the traces of C, of its square and, if asked for, of its cube.
 fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut Cells) -> Option<[f64; 3]> {
-    turned(x, rows, &mut cells.x);
-    turned(y, rows, &mut cells.y);
+    turned(x, rows, &mut cells.x)?;
+    turned(y, rows, &mut cells.y)?;
     let panels = rows.div_ceil(WIDE);
     let [x_width, y_width] = [&cells.x, &cells.y].map(|side| side.len() / panels);
     if cube && !memory::grow(&mut cells.products, panels * panels * WIDE, Row::default(), Use::Threads) {

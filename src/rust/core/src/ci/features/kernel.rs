@@ -9,7 +9,7 @@ use super::LEVELS_APART;
 use crate::memory::{self, Use};
 use crate::panels::{Row, WIDE};
 
-/// The largest element of the diagonal of K - LL'. The ridge of the regression is a thousand times as large.
+/// The largest element of the diagonal of K - LL'. The ridge of the regression is 1e-3.
 const LEFT: f64 = 1e-6;
 
 /// A chosen pivot is left out if the pivots before it leave less than this share of its element of the diagonal.

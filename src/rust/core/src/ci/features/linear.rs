@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::memory::{self, Use};
 use crate::panels::{Multiply, Row, DEEP, HIGH, WIDE};
 use crate::simd::{self, Task};
 
@@ -232,23 +233,27 @@ impl Factor {
         sums
     }
 
-    /// Returns the sum of (R²)_ii² over `rows` rows divided by the sum of the squares of all elements of R², for R = I - ZA⁻¹Z' / n, where A =
-    /// Z'Z / n + `ridge` I, and Z is in the panels.
-    pub fn share_of_diagonal(&self, panels: &[Row], rows: usize, ridge: f64) -> f64 {
+    /// Returns the sum of Q_ii² over `rows` rows divided by the sum of the squares of all elements of Q = HR², for R = I - ZA⁻¹Z' / n, where A =
+    /// Z'Z / n + `ridge` I, and Z is in the panels. H subtracts means, and the columns of Z have the mean 0. Returns 1 if Q is 0, and `None`
+    /// if memory is short, which is noted.
+    pub fn share_of_diagonal(&self, panels: &[Row], rows: usize, ridge: f64) -> Option<f64> {
         let (width, n) = (self.width, rows as f64);
         // R is 1 outside the space of Z, and has the eigenvalues of ridge A⁻¹ within.
-        let mut inverse = vec![Row::default(); width * (width / WIDE)];
+        let mut inverse = Vec::new();
+        if !memory::grow(&mut inverse, width * (width / WIDE), Row::default(), Use::Threads) {
+            return None;
+        }
         for (panel, columns) in inverse.chunks_exact_mut(width.max(1)).enumerate() {
             (0..WIDE).for_each(|l| columns[panel * WIDE + l].0[l] = ridge);
             self.solve(columns);
         }
-        let mut square = vec![0.0; width * width];
+        let mut square = memory::noted(memory::zeros(width * width, Use::Threads))?;
         add_gram(&inverse, width, &mut square);
         let squares = |a: usize| {
             square[a * width + a].powi(2)
                 + 2.0 * square[a * width + a + 1..(a + 1) * width].iter().map(|cell| cell * cell).sum::<f64>()
         };
-        let all = n - width as f64 + (0..width).map(squares).sum::<f64>();
+        let all = n - 1.0 - width as f64 + (0..width).map(squares).sum::<f64>();
         let mut diagonal = 0.0;
         let mut sides = vec![Row::default(); width];
         for from in (0..rows).step_by(WIDE) {
@@ -263,9 +268,9 @@ impl Factor {
                     *sum += solved.0[l] * (own.0[l] + ridge * solved.0[l]);
                 }
             }
-            diagonal += squares[..count].iter().map(|square| (1.0 - square / n).powi(2)).sum::<f64>();
+            diagonal += squares[..count].iter().map(|square| (1.0 - (square + 1.0) / n).powi(2)).sum::<f64>();
         }
-        diagonal / all
+        Some(if all > 0.0 { diagonal / all } else { 1.0 })
     }
 
     /// Replaces the right sides b by the solutions of A x = b; row a has element a of each.

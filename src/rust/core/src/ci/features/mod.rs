@@ -299,12 +299,13 @@ impl KernelTest {
 
     /// Returns about how many bytes a thread needs for the features of `rows` rows.
     pub fn bytes_of_sets(&self, rows: usize) -> usize {
-        let columns = match self.settings.form {
-            Form::Kci(Approximation::Gamma) => 4 * rows.min(MOST_COLUMNS),
-            Form::Kci(Approximation::Hbe) => rows + 4 * rows.min(MOST_COLUMNS),
-            _ => self.settings.given + 2 * WIDE,
-        };
-        columns * 8 * rows
+        let many = rows.min(MOST_COLUMNS);
+        let of_kci = 8 * (4 * many * rows + 3 * many * many);
+        match self.settings.form {
+            Form::Kci(Approximation::Gamma) => of_kci,
+            Form::Kci(Approximation::Hbe) => of_kci + 8 * rows * rows,
+            _ => (self.settings.given + 2 * WIDE) * 8 * rows,
+        }
     }
 
     fn member(&self, variable: u32, role: Role) -> Member<'_> {
@@ -421,8 +422,8 @@ impl KernelTest {
     }
 }
 
-/// Columns of a kernel's factor that are seldom exceeded.
-const MOST_COLUMNS: usize = 512;
+/// Columns of a kernel's factor that are seldom exceeded with up to three variables in S.
+const MOST_COLUMNS: usize = 1024;
 
 /// Distance of two levels, in bandwidths of one variable.
 const LEVELS_APART: f64 = 2.0;
