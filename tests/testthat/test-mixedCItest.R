@@ -61,7 +61,8 @@ test_that("by default numbers and levels have power for each other, alone and gi
   for (S in list(NULL, "number", "level")) {
     for (pair in list(c("number", "number"), c("number", "level"), c("level", "level"))) {
       kinds <- c(pair, S)
-      expect_gte(found(kinds, 0.8), 0.8, label = toString(kinds))
+      # 25 samples: a standard error is 0.08.
+      expect_gte(found(kinds, 0.8), 0.7, label = toString(kinds))
       # More than 5 of 25 have a probability of 1 in 1,000 at a size of 0.05.
       expect_lte(found(kinds, 0), 0.2, label = toString(kinds))
     }
