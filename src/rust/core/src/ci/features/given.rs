@@ -72,66 +72,69 @@ impl Deref for Residuals<'_> {
     }
 }
 
+/// The features of S in panels, how many, the factor of their products, and the factor c of the statistic.
+type Parts = (Vec<Row>, usize, Factor, f64);
+
+/// Makes the parts from random features. Returns `None` if memory is short, which is noted.
+fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row>) -> Option<Parts> {
+    // Without a set, the constant is alone.
+    let panels = if set.is_empty() { 1 } else { of.phases.len() };
+    let width = panels * WIDE;
+    let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
+    let keeps = panels * rows.len() * size_of::<Row>() <= KEPT;
+    let mut features = Vec::new();
+    let n = rows.len().max(1);
+    let each = if keeps { n } else { BLOCK };
+    for rows in rows.chunks(each) {
+        let to = if keeps { &mut features } else { &mut *scratch };
+        if !memory::grow(to, panels * rows.len(), Row::default(), Use::Threads) {
+            return None;
+        }
+        let to = &mut to[..panels * rows.len()];
+        of.features(set, Role::Given, rows, to);
+        add_gram(to, rows.len(), &mut gram);
+    }
+    let factor = Factor::of_products(gram, width, n as f64, RIDGE);
+    let mut sums = [0.0; 2];
+    for rows in rows.chunks(each) {
+        if !keeps {
+            of.features(set, Role::Given, rows, &mut scratch[..panels * rows.len()]);
+        }
+        let panels = if keeps { &features[..] } else { &scratch[..panels * rows.len()] };
+        let more = factor.sums_left(panels, rows.len(), n as f64);
+        sums = [sums[0] + more[0], sums[1] + more[1]];
+    }
+    Some((features, panels, factor, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }))
+}
+
+/// Makes the parts from all values of the kernel of S. Returns `None` if memory is short, which is noted.
+fn of_kernel(of: &KernelTest, set: &[u32], rows: &[u32]) -> Option<Parts> {
+    let mut features = Vec::new();
+    if !set.is_empty() {
+        of.factor(set, rows, &mut features)?;
+    }
+    let n = rows.len().max(1);
+    let (panels, ridge) = (features.len() / n, KERNEL_RIDGE / n as f64);
+    let width = panels * WIDE;
+    let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
+    add_gram(&features, rows.len(), &mut gram);
+    let factor = Factor::of_products(gram, width, n as f64, ridge);
+    let left = match panels {
+        // Only the means are subtracted.
+        0 => 1.0 - 1.0 / n as f64,
+        _ => factor.share_of_diagonal(&features, rows.len(), ridge)?,
+    };
+    Some((features, panels, factor, left))
+}
+
 impl Given {
     /// Makes the shared part. `rows`: the rows that count; all if `None`. Returns `None` if memory is short, which is noted.
     pub(super) fn new(of: &KernelTest, set: Vec<u32>, rows: Option<&[u32]>, scratch: &mut Vec<Row>) -> Option<Self> {
         let is_shared = rows.is_none();
         let rows: Vec<u32> = rows.map_or_else(|| (0..of.n() as u32).collect(), <[u32]>::to_vec);
-        if of.is_kci() {
-            return Self::by_kernel(of, set, rows, is_shared);
-        }
-        // Without a set, the constant is alone.
-        let panels = if set.is_empty() { 1 } else { of.phases.len() };
-        let width = panels * WIDE;
-        let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
-        let keeps = panels * rows.len() * size_of::<Row>() <= KEPT;
-        let mut features = Vec::new();
-        let each = if keeps { rows.len().max(1) } else { BLOCK };
-        for rows in rows.chunks(each) {
-            let to = if keeps { &mut features } else { &mut *scratch };
-            if !memory::grow(to, panels * rows.len(), Row::default(), Use::Threads) {
-                return None;
-            }
-            let to = &mut to[..panels * rows.len()];
-            of.features(&set, Role::Given, rows, to);
-            add_gram(to, rows.len(), &mut gram);
-        }
-        let n = rows.len().max(1) as f64;
-        gram.iter_mut().for_each(|cell| *cell /= n);
-        (0..width).for_each(|k| gram[k * width + k] += RIDGE);
-        let factor = Factor::new(gram, width);
-        let mut sums = [0.0; 2];
-        for rows in rows.chunks(each) {
-            if !keeps {
-                of.features(&set, Role::Given, rows, &mut scratch[..panels * rows.len()]);
-            }
-            let panels = if keeps { &features[..] } else { &scratch[..panels * rows.len()] };
-            let more = factor.sums_left(panels, rows.len(), n);
-            sums = [sums[0] + more[0], sums[1] + more[1]];
-        }
-        let left = if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 };
-        let known = Mutex::default();
-        Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
-    }
-
-    /// Makes the shared part from all values of the kernel of S.
-    fn by_kernel(of: &KernelTest, set: Vec<u32>, rows: Vec<u32>, is_shared: bool) -> Option<Self> {
-        let mut features = Vec::new();
-        if !set.is_empty() {
-            of.factor(&set, &rows, &mut features)?;
-        }
-        let n = rows.len().max(1);
-        let (panels, ridge) = (features.len() / n, KERNEL_RIDGE / n as f64);
-        let width = panels * WIDE;
-        let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
-        add_gram(&features, rows.len(), &mut gram);
-        gram.iter_mut().for_each(|cell| *cell /= n as f64);
-        (0..width).for_each(|k| gram[k * width + k] += ridge);
-        let factor = Factor::new(gram, width);
-        let left = match panels {
-            // Only the means are subtracted.
-            0 => 1.0 - 1.0 / n as f64,
-            _ => factor.share_of_diagonal(&features, rows.len(), ridge)?,
+        let (features, panels, factor, left) = match of.is_kci() {
+            true => of_kernel(of, &set, &rows)?,
+            false => of_features(of, &set, &rows, scratch)?,
         };
         let known = Mutex::default();
         Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })

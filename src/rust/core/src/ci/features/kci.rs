@@ -6,8 +6,8 @@
 //! eigenvalues of C, which has the elements of A times those of B.
 //!
 //! The statistic has the factor c, the sum of (HR²)_ii² over the squared norm of HR², where H subtracts means. The residuals of two rows have
-//! the correlation of their element of HR², which adds to tr AB but not to tr C. Without c, three variables in S and 100 rows have a size of 0.10 at a nominal 0.05,
-//! and of 0.04 with it.
+//! the correlation of their element of HR², which adds to tr AB but not to tr C. Without c the size exceeds its level, the more the more
+//! variables are in S.
 //!
 //! Kernel matrices are given by their factors, see `kernel`. So A = GG' and B = HH' with few columns.
 
@@ -29,12 +29,12 @@ fn squared_products(x: &[Row], y: &[Row], rows: usize) -> f64 {
     sum
 }
 
-/// Returns the traces of AA', of its square and of its cube, from the columns of the factor of A.
-fn traces_of(panels: &[Row], rows: usize) -> [f64; 3] {
+/// Returns the traces of A, of its square and of its cube, from the columns of its factor. `None` if memory is short, which is noted.
+fn traces_of(panels: &[Row], rows: usize) -> Option<[f64; 3]> {
     let width = panels.len() / rows * WIDE;
-    let mut gram = vec![0.0; width * width];
+    let mut gram = memory::noted(memory::zeros(width * width, Use::Threads))?;
     add_gram(panels, rows, &mut gram);
-    traces(&mut gram, width)
+    Some(traces(&mut gram, width))
 }
 
 /// Writes panels of columns as panels of rows: eight rows side by side, column after column. `None` if memory is short, which is noted.
@@ -61,7 +61,7 @@ pub(super) struct Cells {
     products: Vec<Row>,
 }
 
-/// Returns the traces of C, of its square and, if asked for, of its cube.
+/// Returns the traces of C, of its square and, if asked for, of its cube. `None` if memory is short, which is noted.
 fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut Cells) -> Option<[f64; 3]> {
     turned(x, rows, &mut cells.x)?;
     turned(y, rows, &mut cells.y)?;
@@ -99,27 +99,21 @@ fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut
         }
     }
     if cube {
-        let rows = panels * WIDE;
-        let products = &cells.products[..panels * rows];
-        let mut squares = Tiles::default();
-        for one in 0..panels {
-            for other in (one..panels).step_by(Tiles::COUNT) {
-                let some = Tiles::COUNT.min(panels - other);
-                squares
-                    .multiply(&products[other * rows..(other + some) * rows], &products[one * rows..(one + 1) * rows]);
-                for (at, square) in squares.each().take(some).enumerate() {
-                    let times = if other + at == one { 1.0 } else { 2.0 };
-                    let own = &products[(other + at) * rows + one * WIDE..][..WIDE];
-                    let sum = square.iter().zip(own).map(|(a, b)| a.0.iter().zip(b.0).map(|(a, b)| a * b).sum::<f64>());
-                    traces[2] += times * sum.sum::<f64>();
-                }
-            }
+        let width = panels * WIDE;
+        let products = &cells.products[..panels * width];
+        let mut square = memory::noted(memory::zeros(width * width, Use::Threads))?;
+        add_gram(products, width, &mut square);
+        // Row i of a symmetric matrix in panels, from the diagonal on.
+        for (i, square) in square.chunks_exact(width).enumerate() {
+            let own = |j: usize| products[j / WIDE * width + i].0[j % WIDE];
+            traces[2] += own(i) * square[i] + 2.0 * (i + 1..width).map(|j| own(j) * square[j]).sum::<f64>();
         }
     }
     Some(traces)
 }
 
-/// Returns p for residuals of x and y in panels. `left`: the factor c; `is_marginal`: whether S is empty. `None` if memory is short.
+/// Returns p for residuals of x and y in panels. `left`: the factor c; `is_marginal`: whether S is empty. `None` if memory is short,
+/// which is noted.
 pub(super) fn p_value(
     [x, y]: [&[Row]; 2],
     rows: usize,
@@ -136,7 +130,7 @@ pub(super) fn p_value(
     let statistic = left * squared_products(x, y, rows);
     let traces = if is_marginal {
         // The eigenvalues are products of those of X and of Y.
-        let [x, y] = [traces_of(x, rows), traces_of(y, rows)];
+        let [x, y] = [traces_of(x, rows)?, traces_of(y, rows)?];
         std::array::from_fn(|k| x[k] * y[k] / (rows as f64).powi(k as i32 + 1))
     } else {
         traces_of_products(x, y, rows, approximation == Approximation::Hbe, cells)?

@@ -209,10 +209,12 @@ impl<S> Task<S> for Solve<'_> {
 }
 
 impl Factor {
-    /// Factorises a matrix of `width` rows. Only its upper triangle is read.
-    pub fn new(mut cells: Vec<f64>, width: usize) -> Self {
-        simd::run(Factorise(&mut cells, width));
-        Factor { width, cells }
+    /// Factorises the mean products of `width` columns over n rows, with a ridge. Only the upper triangle of the sums is read.
+    pub fn of_products(mut sums: Vec<f64>, width: usize, n: f64, ridge: f64) -> Self {
+        sums.iter_mut().for_each(|cell| *cell /= n);
+        (0..width).for_each(|k| sums[k * width + k] += ridge);
+        simd::run(Factorise(&mut sums, width));
+        Factor { width, cells: sums }
     }
 
     /// Returns the sums of 1 - h and of (1 - h)² over `rows` rows, where h is z'A⁻¹z / n for the features z of a row in the panels.
@@ -368,7 +370,7 @@ mod tests {
         add_cross(&cells, &sides, &mut cross);
         let wanted: f64 = (0..rows).map(|row| value(row, 20) * value(row, 43)).sum();
         assert!((cross[20].0[3] - wanted).abs() < 1e-10);
-        let factor = Factor::new(gram.clone(), width);
+        let factor = Factor::of_products(gram.clone(), width, 1.0, 0.0);
         let mut found = cross.clone();
         factor.solve(&mut found);
         let full = |a: usize, b: usize| gram[a.min(b) * width + a.max(b)];

@@ -2,10 +2,11 @@
 //! and S. Visweswaran (2019), "Approximate kernel-based conditional independence tests for fast non-parametric causal discovery", Journal of
 //! Causal Inference 7(1).
 //!
-//! Random features: x and y have a few features f each, S has many, g (see [`weights`]). r = f - g'β are the residuals of the regression on g with a
-//! small ridge. With C the mean of the products of x's residuals with y's, the statistic is T = n c |C|²; see below for c. Under independence T is about a sum of chi-squared variables, weighted by the eigenvalues of M, the mean of
-//! the products of the residuals' products. p is the upper tail by Hall, Buckley and Eagleson: the gamma distribution with T's first
-//! three cumulants, which are tr M, 2 tr M² and 8 tr M³.
+//! Random features: x and y have a few features f each, S has many, g (see [`weights`]). r = f - g'β are the residuals of the regression on
+//! g with a small ridge. With C the mean of the products of x's residuals with y's, the statistic is T = n c |C|²; see below for c. Under
+//! independence T is about a sum of chi-squared variables, weighted by the eigenvalues of M, the mean of the products of the residuals'
+//! products. p is the upper tail by Hall, Buckley and Eagleson: the gamma distribution with T's first three cumulants, which are tr M, 2 tr M²
+//! and 8 tr M³.
 //!
 //! Choices that differ from the authors' program RCIT:
 //! * T has the factor c, the sum of (1 - h)² over the rows divided by that of 1 - h, where h is a row's leverage in the regression. The
@@ -96,7 +97,7 @@ struct Variable {
     sides: Vec<Row>,
     /// Number of these features; 0 for KCI.
     count: usize,
-    /// Weights as a member of S: for each level (numbers: one), a row for each panel of features.
+    /// Weights as a member of S: for each level (numbers: one), a row for each panel of features. None for KCI.
     given: Vec<Row>,
     /// The same for a set joined to x or y.
     joint: Vec<Row>,
@@ -181,7 +182,10 @@ impl KernelTest {
                     .map(|(l, p)| of(l, p))
                     .collect()
             };
-            let (given, joint) = (weights(Role::Given, given, all), weights(Role::Joint, sides, 1));
+            let (given, joint) = match made.is_kci() {
+                true => Default::default(),
+                false => (weights(Role::Given, given, all), weights(Role::Joint, sides, 1)),
+            };
             let mut variable = Variable { values: Vec::new(), sides: Vec::new(), count: 0, given, joint };
             if made.frame.is_number(at) {
                 variable.values = scale::scaled(made.frame.numbers(at, 0), made.frame.present(at));
@@ -367,7 +371,7 @@ impl KernelTest {
         p.unwrap_or(f64::NAN)
     }
 
-    /// Writes the features of a variable as x or y in some rows, `joins`: together with S, and returns whether there was memory.
+    /// Writes the features of a variable as x or y in some rows; `joins`: together with S. Returns `None` if memory is short, which is noted.
     fn side(&self, (variable, joins): (usize, bool), s: &[u32], rows: &[u32], out: &mut Vec<Row>) -> Option<()> {
         let joint = || {
             let mut set = s.to_vec();
