@@ -243,3 +243,23 @@ simulate_kinds <- function(n, seed, holes) {
   }
   data
 }
+
+# Returns the value of code without messages about few rows or about codes.
+quietly <- function(code) suppressMessages(code, classes = c("pcgpu_message_features", "pcgpu_message_codes"))
+
+# Pairs and sets of simulate_kinds(): numbers, numbers with many zeros and ties, and levels on both sides and in S.
+kernel_questions <- list(
+  list("x", "y", NULL),
+  list("flag", "three", NULL),
+  list("zeros", "word", NULL),
+  list("x", "y", "z"),
+  list("y", "x", c("z", "w")),
+  list("x", "heavy", c("w", "y", "z")),
+  list("three", "nine", "z"),
+  list("x", "nine", c("three", "z")),
+  list("word", "y", c("nine", "z", "flag")),
+  list("flag", "x", "word"),
+  list("three", "flag", "nine"),
+  list("zeros", "word", c("z", "count")),
+  list("count", "z", "zeros")
+)

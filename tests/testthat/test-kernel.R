@@ -2,9 +2,6 @@
 
 rcot_by_r <- function(x, y, S, suffStat) rcotCItest(x, y, S, suffStat)
 
-# Returns the value of code without messages about few rows or about codes.
-quietly <- function(code) suppressMessages(code, classes = c("pcgpu_message_features", "pcgpu_message_codes"))
-
 test_that("random numbers of the twin have the known answers of Philox", {
   word <- function(high, low) high * 65536 + low
   expect_identical(
@@ -16,23 +13,6 @@ test_that("random numbers of the twin have the known answers of Philox", {
     c(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1)
   )
 })
-
-# Pairs and sets of simulate_kinds(): numbers, numbers with many zeros and ties, and levels on both sides and in S.
-questions <- list(
-  list("x", "y", NULL),
-  list("flag", "three", NULL),
-  list("zeros", "word", NULL),
-  list("x", "y", "z"),
-  list("y", "x", c("z", "w")),
-  list("x", "heavy", c("w", "y", "z")),
-  list("three", "nine", "z"),
-  list("x", "nine", c("three", "z")),
-  list("word", "y", c("nine", "z", "flag")),
-  list("flag", "x", "word"),
-  list("three", "flag", "nine"),
-  list("zeros", "word", c("z", "count")),
-  list("count", "z", "zeros")
-)
 
 test_that("p-values are those of the definition in R", {
   compared <- strict <- 0
@@ -47,7 +27,7 @@ test_that("p-values are those of the definition in R", {
     list(n = 300, features = c(5, 40), seed = 5, holes = 40)
   )) {
     suff <- quietly(suff_kernel(simulate_kinds(case$n, case$seed, case$holes), case$features, case$seed))
-    for (question in questions) {
+    for (question in kernel_questions) {
       for (form in c("rcot", "rcit")) {
         test <- if (form == "rcot") rcotCItest else rcitCItest
         p <- do.call(test, c(question, list(suff)))
@@ -62,99 +42,6 @@ test_that("p-values are those of the definition in R", {
   expect_identical(compared, 208)
   # Tolerances do not hide a wrong definition.
   expect_gt(strict, 110)
-})
-
-test_that("p-values of KCI are those of whole kernel matrices", {
-  compared <- 0
-  for (case in list(
-    list(n = 60, seed = 0, holes = 0, approximation = "gamma"),
-    list(n = 61, seed = 12, holes = 9, approximation = "hbe"),
-    list(n = 130, seed = 7, holes = 30, approximation = "hbe"),
-    list(n = 203, seed = 5, holes = 0, approximation = "gamma"),
-    list(n = 270, seed = 5, holes = 0, approximation = "hbe")
-  )) {
-    data <- simulate_kinds(case$n, case$seed, case$holes)
-    suff <- quietly(suff_kernel(data, seed = 1, approximation = case$approximation))
-    for (question in questions) {
-      at <- lapply(question, match, names(data))
-      p <- do.call(kciCItest, c(question, list(suff)))
-      wanted <- twin_kci(at[[1]], at[[2]], at[[3]], suff)
-      # The factors of the kernels have errors of 1e-6.
-      expect_lt(abs(p - wanted), 0.01 * wanted + 1e-12, label = toString(c(case, unlist(question), p, wanted)))
-      expect_identical(kciCItest(question[[2]], question[[1]], rev(question[[3]]), suff), p)
-      compared <- compared + (wanted > 1e-12)
-    }
-  }
-  expect_gt(compared, 40)
-  # Many variables in S leave few degrees of freedom.
-  set.seed(6)
-  for (n in c(20, 50)) {
-    data <- as.data.frame(matrix(rnorm(n * 10), n))
-    data$V2 <- data$V1 + 0.3 * rnorm(n)
-    data$V10 <- factor(sample(4, n, TRUE))
-    few <- quietly(suff_kernel(data, seed = 1))
-    wanted <- twin_kci(1, 2, 3:10, few)
-    expect_equal(kciCItest(1, 2, 3:10, few), wanted, tolerance = 0.01)
-    expect_lt(wanted, 0.5)
-  }
-  # The order of the rows and the units change little, the seed and the features nothing.
-  mixed <- replace(suff, "data", list(suff$data[sample(nrow(suff$data)), ]))
-  expect_equal(
-    kciCItest("x", "heavy", c("w", "y", "z"), mixed),
-    kciCItest("x", "heavy", c("w", "y", "z"), suff),
-    tolerance = 0.01
-  )
-  expect_identical(
-    kciCItest("x", "y", "z", replace(suff, c("seed", "features"), list(9, c(1, 2)))),
-    kciCItest("x", "y", "z", suff)
-  )
-})
-
-test_that("KCI is answered for degenerate data", {
-  set.seed(2)
-  n <- 40
-  z <- rnorm(n)
-  data <- data.frame(
-    a = z,
-    copy = z,
-    constant = 1,
-    rare = c(TRUE, rep(FALSE, n - 1)),
-    spike = c(rep(0, n - 1), 1e9),
-    each = factor(seq_len(n)),
-    b = rnorm(n)
-  )
-  suff <- quietly(suppressWarnings(suff_kernel(data, seed = 8)))
-  for (x in 1:6) {
-    for (S in list(NULL, setdiff(1:2, x), setdiff(3:4, x), setdiff(c(2, 5, 6), x))) {
-      p <- kciCItest(x, 7, S, suff)
-      expect_true(p >= 0 && p <= 1, label = toString(c(x, "|", S, ":", p)))
-    }
-  }
-  expect_identical(kciCItest("constant", "b", NULL, suff), 1)
-  expect_identical(kciCItest("constant", "b", "a", suff), 1)
-  # A copy of a member of S has nothing left.
-  expect_gt(kciCItest("a", "b", "copy", suff), 0.05)
-  expect_error(
-    suff_kernel(suff$data[c("a", "b")], approximation = "normal"),
-    "approximation",
-    class = "pcgpu_error_argument"
-  )
-})
-
-test_that("KCI has its size with several variables in S and few rows", {
-  size <- mean(vapply(
-    1:200,
-    function(seed) {
-      set.seed(seed)
-      z <- matrix(rnorm(300), 100)
-      s <- rowSums(z)
-      x <- cbind(s + rnorm(100), s + rnorm(100), z)
-      kciCItest(1, 2, 3:5, quietly(suff_kernel(x, seed = 1))) < 0.05
-    },
-    NA
-  ))
-  # 0.09 to 0.12 without the factor c; two standard errors are 0.03.
-  expect_lt(size, 0.08)
 })
 
 test_that("p-values of more rows than distances are taken of are those of the definition", {
@@ -208,7 +95,7 @@ test_that("p does not depend on the order of x and y, of S, or of the rows, nor 
     suff <- quietly(suff_kernel(simulate_kinds(150, 4, holes), seed = 6))
     mixed <- suff
     mixed$data <- suff$data[sample(150), ]
-    for (question in questions) {
+    for (question in kernel_questions) {
       x <- question[[1]]
       y <- question[[2]]
       S <- question[[3]]
