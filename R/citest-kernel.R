@@ -40,10 +40,9 @@
 #' counts as a distance between different levels. The ridge is 0.001, as in the authors' program.
 #'
 #' P-values are not those of the authors' program for two reasons. Bandwidths differ. And the statistic has a factor
-#' that takes out the correlation of the regression's residuals: with three variables in S and 100 rows, tests at 0.05
-#' otherwise reject a true independence in 9 to 12 % of samples, instead of 3 to 4 %. Kernel matrices are given by their
-#' incomplete Cholesky factors, with errors below 1e-6. So p is exact to about a hundredth of itself, very small p to less,
-#' and the order of the rows changes it by as much.
+#' that takes out the correlation of the regression's residuals, without which several variables in S make too many tests
+#' reject. Kernel matrices are given by their incomplete Cholesky factors, with errors below 1e-6. So p is exact to about a
+#' hundredth of itself, very small p to less, and the order of the rows changes it by as much.
 #'
 #' # Both
 #'

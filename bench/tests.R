@@ -5,9 +5,10 @@
 #
 # x = f(s) + e and y = f(s) + e', where s is the sum of the given variables with variance 1, and f is scaled to variance
 # 1: the size is the share of p <= 0.05. For power, y has 0.4 f(e) in addition. Without given variables, f(s) is left
-# out. Curves f: s, tanh(2 s), s^2, sin(2 s). --library has the R package RCIT. --python has causal-learn and tigramite.
-# Peers answer --peer-runs samples of 200 and of 500 rows. --only: the tests whose name matches this pattern. --csv gets a row for each test, curve, number of given
-# variables, n and effect: share, runs, and milliseconds of a test on one thread.
+# out. Curves f: s, tanh(2 s), s^2, sin(2 s). --library has the R package RCIT, --python has causal-learn. These answer
+# --peer-runs samples of 200 and of 500 rows; knn.R compares with tigramite. --only: the tests whose name matches this
+# pattern. --csv gets a row for each test, curve, number of given variables, n and effect: share, runs, and milliseconds
+# of a test on one thread. The package's copy of that file is inst/extdata/test-power.csv.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
@@ -69,10 +70,11 @@ by_python <- function(kind, samples) {
   file <- tempfile()
   on.exit(unlink(file))
   utils::write.table(do.call(rbind, samples), file, sep = ",", row.names = FALSE, col.names = FALSE)
-  call <- shQuote(c(python, file.path(here, "tests-peer.py"), file, length(samples), kind))
-  answer <- as.numeric(system(paste(paste(call, collapse = " "), "2>/dev/null"), intern = TRUE))
+  call <- paste(shQuote(c(python, file.path(here, "tests-peer.py"), file, length(samples), kind)), collapse = " ")
+  # On one thread, as the others.
+  answer <- as.numeric(system(paste("OMP_NUM_THREADS=1", call, "2>/dev/null"), intern = TRUE))
   if (length(answer) != 1L + length(samples)) {
-    stop("the Python program has no answer: ", paste(call, collapse = " "))
+    stop("the Python program has no answer: ", call)
   }
   list(p = answer[-1L], ms = answer[1L])
 }
@@ -112,7 +114,7 @@ for (at in seq_len(nrow(cells))) {
     for (test in wanted(names(theirs))) {
       enter(test, cell, by_function(theirs[[test]], few, S))
     }
-    for (test in wanted(if (nzchar(python)) c("KCI (causal-learn)", "RCIT (causal-learn)", "CMIknn (tigramite)"))) {
+    for (test in wanted(if (nzchar(python)) c("KCI (causal-learn)", "RCIT (causal-learn)"))) {
       enter(test, cell, by_python(sub(" .*", "", test), few))
     }
   }
