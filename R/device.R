@@ -125,8 +125,8 @@ choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(te
 refuse_gpu <- function(device, test) {
   why <- if (test$kind == "function") {
     "a test that is an R function runs on the CPU only"
-  } else if (test$kind == "features") {
-    "the kernel tests run on the CPU only"
+  } else if (is_kci(test)) {
+    "kciCItest() runs on the CPU only, as its work differs from set to set"
   } else if (only_pools(test)) {
     "tests of imputed numeric data only look up correlations, which a GPU cannot speed up"
   }
@@ -167,14 +167,13 @@ without_idle_cpu <- function(device, test) {
 
 # Returns whether the CPU does a part of a test's work if `device` names it together with GPUs, as
 # Test::shares_with_cpu() in src/rust/src/test.rs.
-shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed")
+shares_with_cpu <- function(test) test$kind %in% c("knn", "mixed", "features")
 
 # Returns the method that the choice of a device depends on. Tiers change nothing for tests that a GPU always runs in
 # batches. Other tests with tiers go to the CPU, as with "original": an H200 takes 0.16 s for 5,000 x 300 sparse data,
 # and 32 cores take 0.14 (dense 3,000 x 100, levels 0 and 1: 0.18 and 0.10).
 order_of_tests <- function(test, options) {
-  in_batches <- test$kind %in% c("knn", "mixed")
-  if (is.null(options$knowledge$tiers) || in_batches) options$method else "original"
+  if (is.null(options$knowledge$tiers) || shares_with_cpu(test)) options$method else "original"
 }
 
 # Returns whether a search among p variables with a native test saves more time on a GPU than its first use costs.

@@ -6,19 +6,21 @@ use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::features::KernelTest;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::batched::Asker;
-use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, FeaturesKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::gpu::about;
 use pcgpu_core::engine::cuda::gpu::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
-use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
+use pcgpu_core::engine::cuda::mixed::MixedCudaEngine;
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, GpuOptions, SearchStrategy};
 use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::moments::{Centred, Watch};
 use pcgpu_core::pool::Pool;
@@ -169,23 +171,36 @@ impl Gpu {
         )
     }
 
+    /// Returns the worker for a test by random features.
+    pub fn features<'a>(&self, test: &'a KernelTest, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
+        self.has_one_strategy("tests by random features")?;
+        self.asked(
+            pool,
+            |threads| CpuEngine::new(FeaturesKernel::new(test), threads),
+            |ordinal, pool| Ok(FeaturesCudaEngine::new(test, self.gpu_options(ordinal))?.with_pool(pool)),
+        )
+    }
+
     /// Returns the worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
-        if !matches!(self.strategy, Dealing::Shared) {
-            return Err(wrong_strategy(
-                "not \"shared\"",
-                "tests of mixed data or of data with missing values have only one strategy; give \"shared\"",
-            ));
-        }
-        let (memory, memory_budget) = (self.memory, self.memory_budget);
+        self.has_one_strategy("tests of mixed data or of data with missing values")?;
         self.asked(
             pool,
             |threads| CpuEngine::new(MixedKernel::new(test.clone()), threads),
-            |ordinal, pool| {
-                let options = MixedCudaOptions { ordinal, memory, memory_budget };
-                Ok(MixedCudaEngine::new(test.clone(), options)?.with_pool(pool))
-            },
+            |ordinal, pool| Ok(MixedCudaEngine::new(test.clone(), self.gpu_options(ordinal))?.with_pool(pool)),
         )
+    }
+
+    /// Refuses a strategy that these tests do not have.
+    fn has_one_strategy(&self, tests: &str) -> Outcome<()> {
+        match self.strategy {
+            Dealing::Shared => Ok(()),
+            _ => Err(wrong_strategy("not \"shared\"", &format!("{tests} have only one strategy; give \"shared\""))),
+        }
+    }
+
+    fn gpu_options(&self, ordinal: usize) -> GpuOptions {
+        GpuOptions { ordinal, memory: self.memory, memory_budget: self.memory_budget }
     }
 
     /// Returns a worker that answers questions, on the GPU or on all GPUs and the CPU. `cpu` and `on` make the worker of one machine.

@@ -185,9 +185,13 @@ impl Machine {
         }
     }
 
-    /// Returns the worker for a kernel test. It runs on the CPU's threads, whatever the device.
+    /// Returns the worker for a kernel test.
     pub fn features<'a>(&self, test: &'a KernelTest) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(CpuEngine::new(FeaturesKernel::new(test), self.pool.clone())))
+        match &self.device {
+            Device::Cpu => Ok(Box::new(CpuEngine::new(FeaturesKernel::new(test), self.pool.clone()))),
+            #[cfg(feature = "cuda")]
+            Device::Gpu(gpu) => gpu.features(test, self.pool.clone()),
+        }
     }
 
     /// Returns the worker for a test of numbers and levels.

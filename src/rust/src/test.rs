@@ -107,7 +107,7 @@ fn cells_of<'a>(x: &'a Robj, file: &'a Option<DataFile>, p: usize) -> Outcome<&'
 impl Test {
     /// Returns whether the CPU takes part of the tests if it is named along with GPUs.
     pub fn shares_with_cpu(&self) -> bool {
-        matches!(self, Test::Knn(_) | Test::Mixed(_))
+        matches!(self, Test::Knn(_) | Test::Mixed(_) | Test::Features(_))
     }
 
     /// Reads `list(kind, ...)`, as R/citest.R makes it.

@@ -9,10 +9,11 @@ use crate::support::cuda::emulated;
 use crate::support::kept::{allowed, compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, FeaturesKernel, GaussKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
-use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
-use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::mixed::MixedCudaEngine;
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, GpuOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{of_centred, Centred};
 use pcgpu_core::observer::{Observer, Unobserved};
@@ -60,7 +61,7 @@ fn run(
             Test::Discrete { data, statistic, rule } => {
                 CudaEngine::discrete(Discrete::new(data, *statistic, *rule), alpha, cuda)
             }
-            Test::Knn(_) | Test::Mixed(_) => panic!("another engine's"),
+            Test::Knn(_) | Test::Mixed(_) | Test::Features(_) => panic!("another engine's"),
         }
     };
     let mut worker: Box<dyn Worker> = match (on, test) {
@@ -78,7 +79,9 @@ fn run(
         }
         (On::Cpu, Test::Knn(knn)) => Box::new(CpuEngine::with_shards(KnnKernel::new(knn), 2, 16)),
         (On::Cpu, Test::Mixed(test)) => Box::new(CpuEngine::with_shards(MixedKernel::new(test.clone()), 2, 16)),
-        (_, Test::Mixed(test)) => Box::new(MixedCudaEngine::new(test.clone(), MixedCudaOptions::default())?),
+        (On::Cpu, Test::Features(test)) => Box::new(CpuEngine::with_shards(FeaturesKernel::new(test), 2, 16)),
+        (_, Test::Features(test)) => Box::new(FeaturesCudaEngine::new(test, GpuOptions::default())?),
+        (_, Test::Mixed(test)) => Box::new(MixedCudaEngine::new(test.clone(), GpuOptions::default())?),
         (_, Test::Knn(knn)) => {
             let memory_budget = Some(64 << 20);
             Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { memory_budget, ..KnnCudaOptions::default() })?)
@@ -164,7 +167,7 @@ fn kind_of(test: &Test) -> usize {
     match test {
         Test::Gauss { .. } | Test::GaussOfData { .. } => 0,
         Test::Discrete { .. } => 1,
-        Test::Knn(_) | Test::Mixed(_) => 2,
+        Test::Knn(_) | Test::Mixed(_) | Test::Features(_) => 2,
     }
 }
 

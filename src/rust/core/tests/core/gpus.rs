@@ -16,8 +16,8 @@ use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
-use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::mixed::MixedCudaEngine;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, GpuOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
@@ -154,7 +154,7 @@ fn overtaken() {
     } else {
         let test = Shape { n: 60, levels: vec![0, 2, 0, 3, 0], missing: 0.0, sets: 1 }.test(3, false);
         let wanted = batch.iter().map(|(x, y, s)| test.p_value(x, y, s, &mut Work::default())).collect();
-        let mut engine = MixedCudaEngine::new(test, MixedCudaOptions::default()).unwrap();
+        let mut engine = MixedCudaEngine::new(test, GpuOptions::default()).unwrap();
         let found = engine.p_values(&batch, &mut Unobserved).unwrap();
         (found, wanted, engine.memory_plan().iter().map(|(_, bytes)| bytes).sum::<u64>())
     };

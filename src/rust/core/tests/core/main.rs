@@ -20,6 +20,7 @@ mod discrete_properties;
 mod driver;
 mod effects_golden;
 mod fci_golden;
+mod features_cuda;
 mod gauss_bounded;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod gauss_cuda;

@@ -2,28 +2,13 @@
 
 use crate::support::cuda::emulated;
 use crate::support::frames::Shape;
-use crate::support::problems::Random;
+use crate::support::problems::{questions, Random};
 use pcgpu_core::ci::mixed::Work;
-use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
+use pcgpu_core::engine::cuda::mixed::MixedCudaEngine;
+use pcgpu_core::engine::cuda::GpuOptions;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::{DeviceKind, Error};
-
-/// Returns random questions with sets of up to `most` members.
-fn questions(random: &mut Random, p: usize, most: usize, count: usize) -> Batch {
-    let mut batch = Batch::new();
-    for _ in 0..count {
-        let mut all: Vec<u32> = (0..p as u32).collect();
-        for at in 0..p {
-            let other = at + random.below(p - at);
-            all.swap(at, other);
-        }
-        let size = random.below(most.min(p - 2) + 1);
-        batch.push(all[0] as usize, all[1] as usize, &all[2..2 + size]);
-    }
-    batch
-}
 
 fn shapes() -> Vec<Shape> {
     let shape = |n, levels: &[u32], missing, sets| Shape { n, levels: levels.to_vec(), missing, sets };
@@ -61,7 +46,7 @@ fn answers_are_the_cpus_to_the_last_bit() {
             let wanted: Vec<u64> = batch.iter().map(|(x, y, s)| test.p_value(x, y, s, &mut work).to_bits()).collect();
             let mut budgets: Vec<Option<u64>> = vec![None];
             let asked = |memory_budget| {
-                let options = MixedCudaOptions { memory_budget, ..MixedCudaOptions::default() };
+                let options = GpuOptions { memory_budget, ..GpuOptions::default() };
                 let mut engine = MixedCudaEngine::new(test.clone(), options)?;
                 let found = engine.p_values(&batch, &mut Unobserved)?;
                 Ok((found, engine.memory_plan().iter().map(|(_, bytes)| bytes).sum::<u64>()))
@@ -97,7 +82,7 @@ fn answers_are_the_cpus_to_the_last_bit() {
 fn a_gpu_does_the_work() {
     let shape = Shape { n: 400, levels: vec![0, 3, 0, 2, 3], missing: 0.05, sets: 1 };
     let test = shape.test(5, true);
-    let mut engine = MixedCudaEngine::new(test, MixedCudaOptions::default()).unwrap();
+    let mut engine = MixedCudaEngine::new(test, GpuOptions::default()).unwrap();
     let batch = questions(&mut Random(1), 5, 2, 40);
     engine.p_values(&batch, &mut Unobserved).unwrap();
     let report = engine.team();

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use crate::one_answer_problems::{gaussian, problems, Size};
 use crate::support::answer::{searched, Answer, Digits};
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use pcgpu_core::ci::features::KernelTest;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{
+    Bound, CpuEngine, DiscreteKernel, FeaturesKernel, GaussKernel, GaussOfData, KnnKernel, MixedKernel,
+};
 use pcgpu_core::graph::Form;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::moments::{of_centred, Centred};
@@ -43,6 +46,8 @@ pub enum Test {
     Knn(Box<Knn>),
     /// Of mixed data.
     Mixed(Arc<Mixed<'static>>),
+    /// By random features.
+    Features(Box<KernelTest>),
 }
 
 /// The task of a machine.
@@ -203,6 +208,9 @@ impl Problem {
             Test::Knn(knn) => run(&mut CpuEngine::with_shards(KnnKernel::new(knn), pool, shard_tests), options),
             Test::Mixed(test) => {
                 run(&mut CpuEngine::with_shards(MixedKernel::new(test.clone()), pool, shard_tests), options);
+            }
+            Test::Features(test) => {
+                run(&mut CpuEngine::with_shards(FeaturesKernel::new(test), pool, shard_tests), options);
             }
         }
         Ok(())

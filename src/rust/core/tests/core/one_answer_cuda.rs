@@ -8,18 +8,20 @@ use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Answer, Digits};
 use crate::support::cuda::{emulated, planned, Slowed};
 use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::features::KernelTest;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
-use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, FeaturesKernel, KnnKernel, MixedKernel};
+use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
 use pcgpu_core::engine::cuda::gpu::device;
 use pcgpu_core::engine::cuda::gpu::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
-use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
+use pcgpu_core::engine::cuda::mixed::MixedCudaEngine;
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::{self, CudaEngine, CudaOptions, GpuOptions};
 use pcgpu_core::engine::question_team::QuestionTeam;
 use pcgpu_core::engine::shards::Shards;
 use pcgpu_core::graph::Form;
@@ -86,7 +88,9 @@ impl Gpus {
         let [gauss, with_cpu] = match &problem.task {
             Task::Search(Test::Gauss { .. } | Test::GaussOfData { .. }, _) => [true, false],
             Task::Search(Test::Discrete { .. }, _) => [false, false],
-            Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => [false, true],
+            Task::Search(Test::Knn(_) | Test::Mixed(_) | Test::Features(_), _) | Task::Selection { .. } => {
+                [false, true]
+            }
         };
         (gauss || (self.block.is_none() && self.form == Form::Bits)) && (with_cpu || !self.with_cpu)
     }
@@ -107,6 +111,7 @@ impl Gpus {
         match &problem.task {
             Task::Search(Test::Knn(knn), options) => self.neighbours(knn, options, compact).map(of_search),
             Task::Search(Test::Mixed(test), options) => self.numbers_and_levels(test, options, compact).map(of_search),
+            Task::Search(Test::Features(test), options) => self.features(test, options, compact).map(of_search),
             Task::Search(test, options) => self.search(test, options, compact).map(of_search),
             Task::Selection { samples, logs, criterion, k } => {
                 self.select(samples, logs, *criterion, *k).map(|(found, planned)| (Found::Selection(found), planned))
@@ -130,7 +135,7 @@ impl Gpus {
                 Test::Discrete { data, statistic, rule } => {
                     CudaEngine::discrete(Discrete::new(data, *statistic, *rule), options.alpha, cuda)
                 }
-                Test::Knn(_) | Test::Mixed(_) => panic!("another engine's"),
+                Test::Knn(_) | Test::Mixed(_) | Test::Features(_) => panic!("another engine's"),
             }
         };
         if self.is_alone() {
@@ -150,11 +155,17 @@ impl Gpus {
         self.asked(make, || CpuEngine::new(KnnKernel::new(knn), 1), options, compact)
     }
 
+    fn gpu_options(&self, ordinal: usize) -> GpuOptions {
+        GpuOptions { ordinal, memory: self.memory, memory_budget: self.budget.or(Some(16 << 20)) }
+    }
+
+    fn features(&self, test: &KernelTest, options: &Options, compact: bool) -> Outcome<Answer> {
+        let make = |ordinal| FeaturesCudaEngine::new(test, self.gpu_options(ordinal));
+        self.asked(make, || CpuEngine::new(FeaturesKernel::new(test), 1), options, compact)
+    }
+
     fn numbers_and_levels(&self, test: &Arc<Mixed<'static>>, options: &Options, compact: bool) -> Outcome<Answer> {
-        let make = |ordinal| {
-            let (memory, memory_budget) = (self.memory, self.budget.or(Some(16 << 20)));
-            MixedCudaEngine::new(test.clone(), MixedCudaOptions { ordinal, memory, memory_budget })
-        };
+        let make = |ordinal| MixedCudaEngine::new(test.clone(), self.gpu_options(ordinal));
         self.asked(make, || CpuEngine::new(MixedKernel::new(test.clone()), 1), options, compact)
     }
 
@@ -238,7 +249,7 @@ fn one_answer_to_half(half: usize) {
         let began = Instant::now();
         // The GPU's log and exp differ from the CPU's, so p-values that depend on them agree to nine digits.
         let digits = match problem.task {
-            Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => Digits::All,
+            Task::Search(Test::Knn(_) | Test::Mixed(_) | Test::Features(_), _) | Task::Selection { .. } => Digits::All,
             _ => Digits::Nine,
         };
         let one = ONE.solve(problem, false);

@@ -8,6 +8,7 @@ use crate::support::mixed::{settings, Made};
 use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
 use crate::support::selection::{recorded, simulated, sparse_and_dense};
 use pcgpu_core::ci::discrete::{Coded, Rule, Statistic};
+use pcgpu_core::ci::features::{Form, KernelTest, Settings};
 use pcgpu_core::ci::knn::Estimator;
 use pcgpu_core::engine::cpu::selection::encode;
 use pcgpu_core::graph::Tiers;
@@ -63,10 +64,9 @@ pub enum Size {
 
 /// Returns recorded, random and measured data for each test.
 pub fn problems(size: Size) -> Vec<Problem> {
-    [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), numbers_and_levels(size), selections(size)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let [gaussian, of_data, discrete] = [gaussian(size), of_data(size), discrete_tests(size)];
+    let [neighbours, mixed, features] = [neighbours(size), numbers_and_levels(size), features(size)];
+    [gaussian, of_data, discrete, neighbours, mixed, features, selections(size)].into_iter().flatten().collect()
 }
 
 pub fn gaussian(size: Size) -> Vec<Problem> {
@@ -209,6 +209,24 @@ fn numbers_and_levels(size: Size) -> Vec<Problem> {
             );
             all.push(Problem::search(name, test(), options));
         }
+    }
+    all
+}
+
+fn features(size: Size) -> Vec<Problem> {
+    let (n, p, given) = if size == Size::Few { (60, 5, 10) } else { (300, 12, 40) };
+    let mut all = Vec::new();
+    for (form, levels, missing) in [(Form::Rcot, [0, 0], 0.0), (Form::Rcit, [0, 3], 0.0), (Form::Rcot, [0, 2], 0.05)] {
+        let shape = Shape { n, levels: (0..p).map(|at| levels[at % 2]).collect(), missing, sets: 1 };
+        let names: Vec<u32> = (0..p as u32).collect();
+        let test = || {
+            let settings = Settings { form, sides: 5, given, seed: 7 };
+            Test::Features(Box::new(KernelTest::new(shape.frame(p as u64), &names, settings).unwrap()))
+        };
+        let options = Options { m_max: 3.0, ..Options::new(p, 0.05) };
+        let name = format!("{form:?} of {levels:?}, missing {missing}");
+        all.extend(tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)));
+        all.push(Problem::search(name, test(), options));
     }
     all
 }

@@ -101,8 +101,7 @@ fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row
             of.features(set, Role::Given, rows, &mut scratch[..panels * rows.len()]);
         }
         let panels = if keeps { &features[..] } else { &scratch[..panels * rows.len()] };
-        let more = factor.sums_left(panels, rows.len(), n as f64);
-        sums = [sums[0] + more[0], sums[1] + more[1]];
+        factor.add_left(panels, rows.len(), n as f64, &mut sums);
     }
     Some((features, panels, factor, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }))
 }

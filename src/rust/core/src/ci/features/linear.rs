@@ -118,7 +118,7 @@ impl<S> Task<S> for Factorise<'_> {
             row.iter_mut().for_each(|cell| *cell /= root);
             for (i, other) in (1..).zip(below.chunks_exact_mut(width)) {
                 let by = row[i];
-                other[k + i..].iter_mut().zip(&row[i..]).for_each(|(cell, of)| *cell -= by * of);
+                other[k + i..].iter_mut().zip(&row[i..]).for_each(|(cell, of)| *cell = (-by).mul_add(*of, *cell));
             }
         }
     }
@@ -133,10 +133,10 @@ fn across(panels: &[Row], rows: usize, some: Range<usize>, sides: &mut [Row]) {
     }
 }
 
-/// Returns `values` less `by` times `own`.
+/// Returns `values` less `by` times `own`, fused.
 #[inline(always)]
 fn less(mut values: [f64; WIDE], by: &f64, own: &[f64; WIDE]) -> [f64; WIDE] {
-    values.iter_mut().zip(own).for_each(|(value, own)| *value -= by * own);
+    values.iter_mut().zip(own).for_each(|(value, own)| *value = (-by).mul_add(*own, *value));
     values
 }
 
@@ -162,7 +162,7 @@ impl<S> Task<S> for Forward<'_> {
                 }
                 own[k] = value.map(|value| value / rows[k][first + k]);
                 sides[first + k].0 = own[k];
-                squares.iter_mut().zip(own[k]).for_each(|(sum, own)| *sum += own * own);
+                squares.iter_mut().zip(own[k]).for_each(|(sum, own)| *sum = own.mul_add(own, *sum));
             }
             let [a, b, c, d] = rows.map(|row| &row[first + TOGETHER..]);
             let behind = sides[first + TOGETHER..].iter_mut().zip(a).zip(b).zip(c).zip(d);
@@ -190,7 +190,8 @@ impl<S> Task<S> for Solve<'_> {
             let mut own: [[f64; WIDE]; TOGETHER] = std::array::from_fn(|k| sides[first + k].0);
             let [a, b, c, d] = rows.map(|row| &row[first + TOGETHER..]);
             let [mut of_a, mut of_b, mut of_c, mut of_d] = own;
-            for ((((side, a), b), c), d) in sides[first + TOGETHER..].iter().zip(a).zip(b).zip(c).zip(d) {
+            // From the last one on, as a machine has them that subtracts a solution from all rows above it at once.
+            for ((((side, a), b), c), d) in sides[first + TOGETHER..].iter().zip(a).zip(b).zip(c).zip(d).rev() {
                 of_a = less(of_a, a, &side.0);
                 of_b = less(of_b, b, &side.0);
                 of_c = less(of_c, c, &side.0);
@@ -198,7 +199,7 @@ impl<S> Task<S> for Solve<'_> {
             }
             own = [of_a, of_b, of_c, of_d];
             for k in (0..TOGETHER).rev() {
-                for j in k + 1..TOGETHER {
+                for j in (k + 1..TOGETHER).rev() {
                     own[k] = less(own[k], &rows[k][first + j], &own[j]);
                 }
                 own[k] = own[k].map(|value| value / rows[k][first + k]);
@@ -217,9 +218,10 @@ impl Factor {
         Factor { width, cells: sums }
     }
 
-    /// Returns the sums of 1 - h and of (1 - h)² over `rows` rows, where h is z'A⁻¹z / n for the features z of a row in the panels.
-    pub fn sums_left(&self, panels: &[Row], rows: usize, n: f64) -> [f64; 2] {
-        let mut sums = [0.0; 2];
+    /// Adds 1 - h and (1 - h)² of `rows` rows to sums, where h is z'A⁻¹z / n for the features z of a row in the panels. The sums of [`DEEP`] rows
+    /// are added at a time.
+    pub fn add_left(&self, panels: &[Row], rows: usize, n: f64, sums: &mut [f64; 2]) {
+        let mut some = [0.0; 2];
         let mut sides = vec![Row::default(); self.width];
         for from in (0..rows).step_by(WIDE) {
             let count = WIDE.min(rows - from);
@@ -228,11 +230,13 @@ impl Factor {
             simd::run(Forward(&self.cells, self.width, &mut sides, &mut squares));
             for square in &squares[..count] {
                 let left = 1.0 - square / n;
-                sums[0] += left;
-                sums[1] += left * left;
+                some = [some[0] + left, some[1] + left * left];
+            }
+            if (from + count) % DEEP == 0 || from + count == rows {
+                *sums = [sums[0] + some[0], sums[1] + some[1]];
+                some = [0.0; 2];
             }
         }
-        sums
     }
 
     /// Returns the sum of Q_ii² over `rows` rows divided by the sum of the squares of all elements of Q = HR², for R = I - ZA⁻¹Z' / n, where A =
@@ -281,6 +285,17 @@ impl Factor {
     }
 }
 
+/// Returns the mean of the squares of the rows of a panel.
+pub(super) fn mean_square(rows: &[Row]) -> f64 {
+    let mut sum = 0.0;
+    for some in rows.chunks(DEEP) {
+        let mut squares = [0.0; WIDE];
+        some.iter().for_each(|row| squares.iter_mut().zip(row.0).for_each(|(sum, value)| *sum += value * value));
+        squares.iter().for_each(|square| sum += square);
+    }
+    sum / rows.len() as f64
+}
+
 struct Subtract<'a>(&'a [Row], &'a [Row], &'a mut [Row]);
 
 impl<S> Task<S> for Subtract<'_> {
@@ -300,7 +315,7 @@ impl<S> Task<S> for Subtract<'_> {
                     let by = by[l].0;
                     for k in 0..TOGETHER {
                         for j in 0..WIDE {
-                            left[k][j] -= some[k][l] * by[j];
+                            left[k][j] = (-some[k][l]).mul_add(by[j], left[k][j]);
                         }
                     }
                 }
@@ -389,7 +404,8 @@ mod tests {
             wanted[0] += 1.0 - h;
             wanted[1] += (1.0 - h).powi(2);
         }
-        let sums = factor.sums_left(&cells, rows, 500.0);
+        let mut sums = [0.0; 2];
+        factor.add_left(&cells, rows, 500.0, &mut sums);
         assert!((0..2).all(|k| (sums[k] / wanted[k] - 1.0).abs() < 1e-12), "{sums:?} {wanted:?}");
         let before = sides.clone();
         subtract(&cells, &found, &mut sides);

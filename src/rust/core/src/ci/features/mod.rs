@@ -24,6 +24,7 @@ mod kci;
 mod kernel;
 mod linear;
 mod scale;
+pub(crate) mod tables;
 mod weights;
 
 use std::sync::Arc;
@@ -36,7 +37,7 @@ use super::chi_squared::upper_tail;
 use super::mixed::{has, Frame};
 use given::Given;
 use kernel::{centre, Kernel, Values};
-use linear::{add_cross, add_gram, traces};
+use linear::{add_cross, add_gram, mean_square, traces};
 use weights::{bandwidth, normal, phase, Features, Member, Role};
 
 pub use given::Shared;
@@ -80,13 +81,13 @@ pub struct Settings {
 pub const MOST_SIDES: usize = WIDE;
 
 /// The ridge of the regression on the features of S, as in the authors' program.
-const RIDGE: f64 = 1e-10;
+pub(crate) const RIDGE: f64 = 1e-10;
 
 /// The ridge ε of KCI, as in the authors' program.
 const KERNEL_RIDGE: f64 = 1e-3;
 
 /// Mean square of residuals below which x or y is a function of S.
-const NOTHING: f64 = 1e-8;
+pub(crate) const NOTHING: f64 = 1e-8;
 
 /// A variable, prepared.
 #[derive(Clone, Debug)]
@@ -199,7 +200,8 @@ impl KernelTest {
         Ok(made)
     }
 
-    fn is_kci(&self) -> bool {
+    /// Returns whether the test is KCI, which has no random features.
+    pub fn is_kci(&self) -> bool {
         matches!(self.settings.form, Form::Kci(_))
     }
 
@@ -343,7 +345,7 @@ impl KernelTest {
 
     /// Returns p of (x, y) given S. `shared`: what threads keep for each other, if no values are missing.
     pub fn p_value(&self, x: usize, y: usize, s: &[u32], shared: &Shared, work: &mut Work) -> f64 {
-        if self.settings.form == Form::Rit && !s.is_empty() {
+        if !self.answers(s) {
             return f64::NAN;
         }
         let [x, y] = [x.min(y), x.max(y)];
@@ -352,7 +354,7 @@ impl KernelTest {
         if n == 0 {
             return f64::NAN;
         }
-        let joins = matches!(self.settings.form, Form::Rcit | Form::Kci(_)) && !s.is_empty();
+        let joins = self.joins(s);
         let (mut own, mut other) = (std::mem::take(&mut work.x), std::mem::take(&mut work.y));
         let x_rows = given.residuals(self, (x, false), shared, &mut own, &mut work.panels);
         let y_rows = given.residuals(self, (y, joins), shared, &mut other, &mut work.panels);
@@ -412,16 +414,7 @@ impl KernelTest {
             work.given = Some(given.clone());
             return Some(given);
         }
-        let of = s.iter().map(|&v| v as usize).chain([x, y]);
-        let n = self.n();
-        work.rows.clear();
-        match self.frame.complete(of, &mut work.present) {
-            true => work.rows.extend(0..n as u32),
-            false => {
-                let present = &work.present;
-                work.rows.extend((0..n as u32).filter(|&row| has(present, row as usize)));
-            }
-        }
+        self.complete_rows(s.iter().map(|&v| v as usize).chain([x, y]), &mut work.present, &mut work.rows);
         Given::new(self, set, Some(&work.rows), &mut work.panels).map(Arc::new)
     }
 }
@@ -444,10 +437,7 @@ fn statistic(sides: [&[Row]; 2], count: [usize; 2], left: f64, products: &mut Ve
     let n = x.len() as f64;
     let mut cross = [Row::default(); WIDE];
     add_cross(x, y, &mut cross);
-    let square = |rows: &[Row], count: usize| {
-        rows.iter().map(|row| row.0[..count].iter().map(|value| value * value).sum::<f64>()).sum::<f64>() / n
-    };
-    if square(x, of_x) < NOTHING || square(y, of_y) < NOTHING {
+    if mean_square(x) < NOTHING || mean_square(y) < NOTHING {
         return 1.0;
     }
     let mut sum = 0.0;

@@ -49,8 +49,8 @@ pub(super) fn bandwidth(count: usize) -> f64 {
     (2.0 * d * (1.0 - 2.0 / (9.0 * d)).powi(3)).sqrt()
 }
 
-/// Returns the square root of 2 times the cosine of an angle in turns; beyond 2^50 turns, that of 2^50. Only sums and products, so that all
-/// machines have the same digits.
+/// Returns the square root of 2 times the cosine of an angle in turns; beyond 2^50 turns, that of 2^50. Only sums and products, some of them
+/// fused, so that all machines have the same digits.
 #[inline(always)]
 fn wave(turns: f64) -> f64 {
     // Adding and subtracting this rounds to a whole number.
@@ -61,7 +61,7 @@ fn wave(turns: f64) -> f64 {
     // cos(2 π part) = sin(2 π q), by the series of the sine for at most a quarter of a turn.
     let angle = (0.25 - part.abs()) * TAU;
     let square = angle * angle;
-    let mut series = -1.0 / 121_645_100_408_832_000.0;
+    let mut series: f64 = -1.0 / 121_645_100_408_832_000.0;
     for term in [
         1.0 / 355_687_428_096_000.0,
         -1.0 / 1_307_674_368_000.0,
@@ -73,7 +73,7 @@ fn wave(turns: f64) -> f64 {
         -1.0 / 6.0,
         1.0,
     ] {
-        series = series * square + term;
+        series = series.mul_add(square, term);
     }
     SQRT_2 * angle * series
 }

@@ -26,6 +26,36 @@ pub(super) const G2: u64 = 0;
 /// `X2` of kernels/discrete/test.cuh: `Discrete::statistic` of X².
 pub(super) const X2: u64 = 1;
 
+/// `WIDE` of kernels/features/args.cuh: columns of a panel, and most features of a side.
+pub(super) const WIDE: u32 = 8;
+
+/// `DEEP` of kernels/features/args.cuh: rows of a sum, before it is added to the sums of other rows.
+pub(super) const DEEP: u32 = 256;
+
+/// `ANSWERS` of kernels/features/args.cuh: numbers of an answer: the statistic, and the traces of M, M^2 and M^3.
+pub(super) const ANSWERS: u32 = 4;
+
+/// `GIVEN_THREADS` of kernels/features/given.cu: threads of a block of `features_given`, `features_products` and `features_left`.
+pub(super) const GIVEN_THREADS: u32 = 128;
+
+/// `FACTOR_THREADS` of kernels/features/given.cu: threads of a block of `features_factor`.
+pub(super) const FACTOR_THREADS: u32 = 256;
+
+/// `SIDE_THREADS` of kernels/features/sides.cu: threads of a block of `features_joint`, `features_solve` and `features_squares`.
+pub(super) const SIDE_THREADS: u32 = 128;
+
+/// `CROSS_THREADS` of kernels/features/sides.cu: most threads of a block of `features_cross` and `features_subtract`.
+pub(super) const CROSS_THREADS: u32 = 256;
+
+/// `CROSS_ROWS` of kernels/features/sides.cu: rows that a block of `features_cross` holds.
+pub(super) const CROSS_ROWS: u32 = 16;
+
+/// `PER_SIDE` of kernels/features/sides.cu: columns or rows that a thread has on a side of its tile.
+pub(super) const PER_SIDE: u32 = 4;
+
+/// `TEST_WARPS` of kernels/features/tests.cu: most warps of a block of `features_tests`.
+pub(super) const TEST_WARPS: u32 = 4;
+
 /// `COLUMN_THREADS` of kernels/gauss/columns.cu: threads of a block of column_first and column_second.
 pub(super) const COLUMN_THREADS: u32 = 1024;
 
@@ -246,6 +276,20 @@ pub(super) const fn gpupc_bytes(threads: u64, tables: u64) -> u64 {
 /// Returns the bytes of scratch of a thread of `dis_edge`: the places and members of a set, and a table.
 pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
     u64::div_ceil(4 * most_cells + 8 * size, 16) * 16
+}
+
+/// `cells_of_factor` of kernels/features/args.cuh.
+///
+/// Numbers of a factor.
+pub(super) const fn cells_of_factor(width: u64) -> u64 {
+    width * (width + 8) / 2
+}
+
+/// `doubles_of_test` of kernels/features/tests.cu.
+///
+/// Numbers that a warp holds for of_x and of_y features: the products of some rows, padded; the rows; and the matrix M.
+pub(super) const fn doubles_of_test(of_x: u64, of_y: u64) -> u64 {
+    32 * (u64::div_ceil(of_x * of_y, 4) * 4 + 2) + 32 * 17 + of_x * of_y * (of_x * of_y + 1)
 }
 
 /// `coarse_floats` of kernels/gauss/coarse.cuh.
@@ -745,6 +789,132 @@ pub(super) struct MixedArgs {
     pub domain: u64,
     pub tile: u64,
     pub sums: u64,
+}
+
+/// `FeaturesColumn` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FeaturesColumn {
+    /// whether it has numbers; if not, levels
+    pub is_number: u64,
+    /// where its numbers or codes begin
+    pub values: u64,
+    /// where its weights as a member of S begin: for each level, `width` numbers
+    pub weights: u64,
+    /// where its weights as a member of a joint set begin: for each level, WIDE numbers
+    pub joint: u64,
+    /// where its features as x or y begin: by row, WIDE numbers
+    pub sides: u64,
+}
+
+/// `FeaturesSet` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FeaturesSet {
+    /// where its members are in `members`, ascending
+    pub first_member: u64,
+    /// number of members
+    pub count: u64,
+    /// rows that count
+    pub rows: u64,
+    /// 1 / (2 pi sigma) for its members
+    pub scale: f64,
+    /// the same with one more
+    pub joint_scale: f64,
+}
+
+/// `FeaturesSide` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FeaturesSide {
+    pub set: u64,
+    pub variable: u64,
+    /// whether S is joined to it
+    pub joins: u64,
+}
+
+/// `FeaturesGroup` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FeaturesGroup {
+    pub set: u64,
+    /// its sides
+    pub first: u64,
+    pub count: u64,
+}
+
+/// `FeaturesTest` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FeaturesTest {
+    /// their numbers
+    pub x: u64,
+    pub y: u64,
+    /// numbers of their features
+    pub of_x: u64,
+    pub of_y: u64,
+}
+
+/// `FeaturesArgs` of kernels/features/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FeaturesArgs {
+    /// rows of the data
+    pub n: u64,
+    /// features of S; the same with a constant and zeros, a multiple of WIDE
+    pub given: u64,
+    pub width: u64,
+    /// features of x and of y
+    pub sides: u64,
+    /// added to the diagonal of the mean products
+    pub ridge: f64,
+    /// mean square of residuals below which a side is a function of S
+    pub nothing: f64,
+    /// columns of n numbers
+    pub numbers: DevicePtr<f64>,
+    /// columns of n levels
+    pub codes: DevicePtr<u16>,
+    pub weights: DevicePtr<f64>,
+    pub side_features: DevicePtr<f64>,
+    pub columns: DevicePtr<FeaturesColumn>,
+    /// of the features of S, `width` numbers; then of joint sets, WIDE numbers
+    pub phases: DevicePtr<f64>,
+    pub members: DevicePtr<u32>,
+    /// the sets of the run
+    pub sets: DevicePtr<FeaturesSet>,
+    /// the sides of the run
+    pub of_sets: DevicePtr<FeaturesSide>,
+    pub groups: DevicePtr<FeaturesGroup>,
+    pub tests: DevicePtr<FeaturesTest>,
+    /// by set: its rows, n numbers; null: all rows count
+    pub rows: DevicePtr<u32>,
+    /// by set: n rows of `width` numbers
+    pub features: DevicePtr<f64>,
+    /// by set: the products, then their factor, in `cells_of` numbers
+    pub factors: DevicePtr<f64>,
+    /// by set: 1 - h by row, n numbers
+    pub left: DevicePtr<f64>,
+    /// by set: the factor c
+    pub shares: DevicePtr<f64>,
+    /// by side: n rows of `sides` numbers
+    pub residuals: DevicePtr<f64>,
+    /// by side: by feature `width` numbers
+    pub coefficients: DevicePtr<f64>,
+    /// by side: the mean square of the residuals
+    pub squares: DevicePtr<f64>,
+    /// by test: ANSWERS numbers
+    pub answers: DevicePtr<f64>,
+    /// first of the launch
+    pub first_set: u64,
+    pub first_side: u64,
+    pub first_group: u64,
+    pub first_test: u64,
+    /// sets, sides or tests of the launch
+    pub count: u64,
+    /// rows that a block holds in shared memory
+    pub staged: u64,
+    /// whether the factor is made in shared memory
+    pub in_shared: u64,
 }
 
 /// `Correlation` of kernels/gauss/correlation.cu.

@@ -1,6 +1,12 @@
-//! Batches of questions cut into groups whose columns fit together, for a GPU that cannot hold all columns of the data.
+//! Batches of questions cut into groups whose columns fit together, for a GPU that cannot hold all columns of the data, and the copy of these.
 
+use super::gpu::held::Held;
+use super::pointer::DevicePtr;
 use crate::ci::Batch;
+use crate::memory::{self, Use};
+
+/// With fewer rows than this, several columns are copied together.
+const FEW_ROWS: usize = 1 << 16;
 
 /// Questions that are answered with the same columns on the GPU.
 pub(super) struct Group {
@@ -82,6 +88,24 @@ pub(super) fn by_columns(batch: &Batch, p: usize, bytes: impl Fn(usize) -> u64, 
     }
     groups.iter_mut().for_each(|group| group.variables.sort_unstable());
     Ok(groups)
+}
+
+/// Copies columns of n elements to consecutive places.
+pub(super) fn upload_columns<T: Copy>(held: &Held, to: DevicePtr<T>, columns: &[&[T]], n: usize) -> crate::Result<()> {
+    let together = if n >= FEW_ROWS { 1 } else { FEW_ROWS / n.max(1) };
+    let mut some = memory::space(if together > 1 { (together * n).min(columns.len() * n) } else { 0 }, Use::Samples)?;
+    for (part, columns) in columns.chunks(together).enumerate() {
+        let at = to.carve((part * together * n * size_of::<T>()) as u64);
+        match columns {
+            [column] => held.upload(at, column)?,
+            columns => {
+                some.clear();
+                columns.iter().for_each(|column| some.extend_from_slice(column));
+                held.upload(at, &some)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod arguments;
 mod asked;
 mod cut;
 mod discrete;
+pub mod features;
 pub mod gauss;
 pub mod gpu;
 pub mod knn;
@@ -63,7 +64,7 @@ use ndarray::ArrayView2;
 use pointer::DevicePtr;
 use search::CudaSearch;
 
-pub use options::{CudaOptions, SearchStrategy};
+pub use options::{CudaOptions, GpuOptions, SearchStrategy};
 
 /// The size of a block and of its working memory.
 struct BlockSize {

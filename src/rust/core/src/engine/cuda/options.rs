@@ -46,6 +46,17 @@ impl SearchStrategy {
     }
 }
 
+/// How to run a test that answers batches of questions on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct GpuOptions {
+    /// Number of the GPU, from 0.
+    pub ordinal: usize,
+    /// The kind of memory that the engine allocates.
+    pub memory: MemoryKind,
+    /// Most bytes of GPU memory to use. `None`: what the columns take, and room for tests that run at the same time.
+    pub memory_budget: Option<u64>,
+}
+
 /// How to run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CudaOptions {

@@ -23,6 +23,18 @@ pub struct Shape {
 impl Shape {
     /// Makes a test on random data of this shape; if `quick`, with the correlations of its numeric variables.
     pub fn test(&self, seed: u64, quick: bool) -> Arc<Mixed<'static>> {
+        let holes = match (self.sets, self.missing > 0.0) {
+            (1, false) => Holes::None,
+            (1, true) => Holes::TestWise,
+            _ => Holes::Imputed,
+        };
+        let rules = Rules { adapt: holes != Holes::Imputed, ask_for_rows: false, constant_is_missing: false };
+        let test = Mixed::new(self.frame(seed), holes, rules).unwrap();
+        Arc::new(if quick { with_sums(test, &Pool::at_most(2), &mut |_| Ok(())).unwrap() } else { test })
+    }
+
+    /// Makes random data of this shape.
+    pub fn frame(&self, seed: u64) -> Frame {
         let mut random = Random(seed);
         let (n, p) = (self.n, self.levels.len());
         let columns = samples(&mut random, p, n, 0.3, 0.0);
@@ -52,13 +64,6 @@ impl Shape {
                 Given { levels: self.levels[at], versions }
             })
             .collect();
-        let holes = match (self.sets, self.missing > 0.0) {
-            (1, false) => Holes::None,
-            (1, true) => Holes::TestWise,
-            _ => Holes::Imputed,
-        };
-        let rules = Rules { adapt: holes != Holes::Imputed, ask_for_rows: false, constant_is_missing: false };
-        let test = Mixed::new(Frame::new(n, self.sets, &given).unwrap(), holes, rules).unwrap();
-        Arc::new(if quick { with_sums(test, &Pool::at_most(2), &mut |_| Ok(())).unwrap() } else { test })
+        Frame::new(n, self.sets, &given).unwrap()
     }
 }

@@ -1,5 +1,6 @@
 //! Random Gaussian problems, from a small generator of our own so that every machine gets the same ones.
 
+use pcgpu_core::ci::Batch;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::search::{Method, Options};
 
@@ -184,4 +185,19 @@ pub fn one_edge(p: usize, x: usize, y: usize) -> Adjacency {
     let mut graph = Adjacency::empty(p);
     graph.insert(x, y);
     graph
+}
+
+/// Returns random questions with sets of up to `most` members.
+pub fn questions(random: &mut Random, p: usize, most: usize, count: usize) -> Batch {
+    let mut batch = Batch::new();
+    for _ in 0..count {
+        let mut all: Vec<u32> = (0..p as u32).collect();
+        for at in 0..p {
+            let other = at + random.below(p - at);
+            all.swap(at, other);
+        }
+        let size = random.below(most.min(p - 2) + 1);
+        batch.push(all[0] as usize, all[1] as usize, &all[2..2 + size]);
+    }
+    batch
 }

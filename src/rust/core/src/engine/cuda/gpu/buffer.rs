@@ -103,12 +103,22 @@ buffers! {
     /// Tests of mixed data: the questions whose cells are computed.
     MixedJobs u8, "tests"
     MixedCells u64, "cells"
+    FeaturesData u8, "data"
+    /// Tests by random features: their lists, and the answers.
+    FeaturesTests u8, "tests"
+    /// Tests by random features: what the tests given one set share.
+    FeaturesSets u8, "sets"
+    /// Tests by random features: residuals of variables given a set.
+    FeaturesSides u8, "residuals"
 }
 
 impl BufferId {
     /// Returns whether the memory is filled once for a run, by a copy or on the GPU, and then only read.
     pub fn is_read(self) -> bool {
-        matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData | BufferId::MixedData)
+        matches!(
+            self,
+            BufferId::Data | BufferId::Codes | BufferId::KnnData | BufferId::MixedData | BufferId::FeaturesData
+        )
     }
 
     /// Returns whether the contents outlast a level, so that the memory must stay in place when a level makes room.
@@ -119,6 +129,7 @@ impl BufferId {
             Data | Codes
                 | KnnData
                 | MixedData
+                | FeaturesData
                 | Graph
                 | Start
                 | Fixed

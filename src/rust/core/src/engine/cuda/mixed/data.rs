@@ -3,17 +3,14 @@
 use super::MixedCudaEngine;
 use crate::ci::mixed::{Form, Frame, Need, Which};
 use crate::engine::cuda::arguments::{MixedArgs, JOB_WORDS};
+use crate::engine::cuda::cut::upload_columns;
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::memory::{self, Use};
 use crate::Result;
 
 /// Most bytes of cells that are computed at once: more gain nothing.
 const MOST_CELLS: u64 = 64 << 20;
-
-/// With fewer rows than this, several columns are copied together.
-const FEW_ROWS: usize = 1 << 16;
 
 /// Stands for the mask of a variable without missing values.
 const NO_MASK: u32 = u32::MAX;
@@ -161,11 +158,11 @@ pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables
     let of_numbers: DevicePtr<f64> = base.cast();
     let of_codes: DevicePtr<u16> = of_numbers.carve(aligned(8 * n * numbers.len()));
     let of_masks: DevicePtr<u32> = of_codes.carve(aligned(2 * n * codes.len()));
-    copy(engine, of_numbers, &numbers, n)?;
-    copy(engine, of_codes, &codes, n)?;
+    upload_columns(&engine.held, of_numbers, &numbers, n)?;
+    upload_columns(&engine.held, of_codes, &codes, n)?;
     let halves = |word: &u64| [*word as u32, (*word >> 32) as u32];
     let masks: Vec<Vec<u32>> = masks.iter().map(|mask| mask.iter().flat_map(halves).take(words).collect()).collect();
-    copy(engine, of_masks, &masks.iter().map(|mask| &mask[..]).collect::<Vec<_>>(), words)?;
+    upload_columns(&engine.held, of_masks, &masks.iter().map(|mask| &mask[..]).collect::<Vec<_>>(), words)?;
     let jobs = engine.held.device(Buffer::MixedJobs)?;
     let starts: DevicePtr<u64> = jobs.cast();
     let of_cells: DevicePtr<u64> = starts.carve(aligned(8 * plan.jobs));
@@ -182,24 +179,6 @@ pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables
         ..MixedArgs::default()
     };
     Ok(Data { args, plan, places })
-}
-
-/// Copies columns of n elements to consecutive places.
-fn copy<T: Copy>(engine: &MixedCudaEngine, to: DevicePtr<T>, columns: &[&[T]], n: usize) -> Result<()> {
-    let together = if n >= FEW_ROWS { 1 } else { FEW_ROWS / n.max(1) };
-    let mut some = memory::space(if together > 1 { (together * n).min(columns.len() * n) } else { 0 }, Use::Samples)?;
-    for (part, columns) in columns.chunks(together).enumerate() {
-        let at = to.carve((part * together * n * size_of::<T>()) as u64);
-        match columns {
-            [column] => engine.held.upload(at, column)?,
-            columns => {
-                some.clear();
-                columns.iter().for_each(|column| some.extend_from_slice(column));
-                engine.held.upload(at, &some)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 impl Data {

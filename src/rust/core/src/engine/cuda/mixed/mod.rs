@@ -18,7 +18,7 @@ use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments;
 use crate::engine::cuda::asked::Asked;
 use crate::engine::cuda::gpu::held::{Held, Holds};
-use crate::engine::cuda::gpu::unified::MemoryKind;
+use crate::engine::cuda::options::GpuOptions;
 use crate::pool::{default_threads, Pool};
 use crate::Result;
 
@@ -30,21 +30,10 @@ const _: () = assert!(
         && arguments::LANES == 1 << mixed::LANE_BITS
 );
 
-/// How to run the test on a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct MixedCudaOptions {
-    /// Number of the GPU, from 0.
-    pub ordinal: usize,
-    /// The kind of memory that the engine allocates.
-    pub memory: MemoryKind,
-    /// Most bytes of GPU memory to use. `None`: what the columns take and at most 90 MB more.
-    pub memory_budget: Option<u64>,
-}
-
 /// A test of numbers and levels on one GPU. Its p-values equal those of the CPU engine, bit for bit.
 pub struct MixedCudaEngine<'a> {
     test: Arc<Mixed<'a>>,
-    options: MixedCudaOptions,
+    options: GpuOptions,
     held: Held,
     /// Where the data are on the GPU, once they are there.
     data: Option<data::Data>,
@@ -56,8 +45,8 @@ impl<'a> MixedCudaEngine<'a> {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the GPU cannot be used, [`Error::Argument`](crate::Error::Argument) if there is no GPU
     /// `ordinal`.
-    pub fn new(test: Arc<Mixed<'a>>, options: MixedCudaOptions) -> Result<Self> {
-        let MixedCudaOptions { ordinal, memory, memory_budget } = options;
+    pub fn new(test: Arc<Mixed<'a>>, options: GpuOptions) -> Result<Self> {
+        let GpuOptions { ordinal, memory, memory_budget } = options;
         let held = Held::open(ordinal, Pool::at_most(default_threads()), memory, memory_budget)?;
         Ok(MixedCudaEngine { test, options, held, data: None })
     }

@@ -1,0 +1,96 @@
+//! Times searches by random features, on the CPU and on a GPU, and compares their answers.
+//!
+//! ```sh
+//! cargo run --release -p pcgpu-core --example features_times P N LEVEL [rcot|rcit] [THREADS] [cpu|gpu|both] [ALPHA]
+//! ```
+use std::time::Instant;
+
+use pcgpu_core::ci::features::{Form, KernelTest, Settings};
+use pcgpu_core::ci::mixed::{Frame, Given, Values};
+use pcgpu_core::engine::cpu::{CpuEngine, FeaturesKernel};
+use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
+use pcgpu_core::engine::cuda::GpuOptions;
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Options};
+use pcgpu_core::Result;
+
+fn main() -> Result<()> {
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, or: usize| given.get(at).and_then(|text| text.parse().ok()).unwrap_or(or);
+    let (p, n, level) = (number(0, 100), number(1, 500), number(2, 3));
+    let form = if given.get(3).is_some_and(|form| form == "rcit") { Form::Rcit } else { Form::Rcot };
+    let threads = number(4, 2);
+    let on = given.get(5).map_or("both", String::as_str);
+    let alpha = given.get(6).and_then(|text| text.parse().ok()).unwrap_or(0.01);
+    let mut state = 7u64;
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut normal = || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for at in 0..p {
+        let mut own: Vec<f64> = (0..n).map(|_| normal()).collect();
+        let parents: Vec<usize> = (0..at.min(2)).map(|k| (at * 7919 + k * 104_729) % at).collect();
+        for parent in parents {
+            let form = (at + parent) % 3;
+            own.iter_mut().zip(&columns[parent]).for_each(|(own, x)| {
+                *own += match form {
+                    0 => x.tanh(),
+                    1 => (x * 1.5).sin(),
+                    _ => 0.5 * (x * x - 1.0),
+                }
+            });
+        }
+        columns.push(own);
+    }
+    let values: Vec<Given> =
+        columns.iter().map(|column| Given { levels: 0, versions: vec![Values::Numbers(column)] }).collect();
+    let names: Vec<u32> = (0..p as u32).collect();
+    let settings = Settings { form, sides: 5, given: 100, seed: 1 };
+    let test = KernelTest::new(Frame::new(n, 1, &values)?, &names, settings)?;
+    let options = Options { m_max: level as f64, ..Options::new(p, alpha) };
+    let mut answers = Vec::new();
+    if on != "gpu" {
+        time("cpu", &options, &mut answers, &|| {
+            Ok(Box::new(CpuEngine::new(FeaturesKernel::new(&test), Pool::at_most(threads))))
+        })?;
+    }
+    if on != "cpu" {
+        time("gpu", &options, &mut answers, &|| {
+            Ok(Box::new(FeaturesCudaEngine::new(&test, GpuOptions::default())?.with_pool(Pool::at_most(threads))))
+        })?;
+    }
+    let same = answers.windows(2).all(|two| two[0] == two[1]);
+    println!("same: {same}");
+    Ok(())
+}
+
+fn time<'t>(
+    name: &str,
+    options: &Options,
+    answers: &mut Vec<(Vec<u64>, Vec<u64>)>,
+    make: &dyn Fn() -> Result<Box<dyn Worker + 't>>,
+) -> Result<()> {
+    for run in 0..2 {
+        let began = Instant::now();
+        let mut worker = make()?;
+        let made = began.elapsed().as_secs_f64();
+        let mut p_max = vec![0.0; options.p * options.p];
+        let found = skeleton(worker.as_mut(), options, &mut p_max[..], &mut Unobserved)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let (tests, edges): (u64, usize) = (found.tests.iter().sum(), found.graph.edge_count());
+        let rate = tests as f64 / (seconds - made);
+        println!(
+            "{name} {run}: {seconds:.3} s ({made:.3} to open), {:?} tests, {rate:.0}/s, {edges} edges",
+            found.tests
+        );
+        answers.push((found.graph.words().to_vec(), p_max.iter().map(|p| p.to_bits()).collect()));
+        if name == "cpu" && seconds > 20.0 {
+            break;
+        }
+    }
+    Ok(())
+}

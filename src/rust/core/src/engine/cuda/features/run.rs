@@ -1,0 +1,371 @@
+//! A run of a batch of tests: questions in the order of their sets, as many at a time as there is room for.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::data::{plan_part, shares, upload, whole_data, Data};
+use super::FeaturesCudaEngine;
+use crate::ci::features::KernelTest;
+use crate::ci::Batch;
+use crate::engine::cuda::arguments::{
+    cells_of_factor, doubles_of_test, FeaturesArgs, FeaturesGroup, FeaturesSet, FeaturesSide, FeaturesTest, ANSWERS,
+    CROSS_ROWS, CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, PER_SIDE, SIDE_THREADS, TEST_WARPS, WIDE,
+};
+use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::gpu::held::Held;
+use crate::engine::cuda::gpu::kernels::{Kernel, Launch, WARP};
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// Products of a launch: some hundredths of a second. A launch with one block for each processor may take longer.
+const LAUNCH_STEPS: u64 = 100_000_000_000;
+
+/// Bytes of rows that a block holds in shared memory.
+const STAGED: u64 = 32 << 10;
+
+/// Most rows that a block holds.
+const MOST_STAGED: u64 = 32;
+
+/// Most sides of a group: the features of S are read once for all of them.
+const MOST_OF_GROUP: u64 = 4;
+
+/// Most blocks of rows of a set in a launch.
+const ROW_BLOCKS: u64 = 4096;
+
+/// Answers per task of a thread.
+const OF_TASK: usize = 256;
+
+/// Returns whether a GPU can run the test: rows of features must fit its shared memory.
+pub(super) fn fits(test: &KernelTest, held: &Held) -> bool {
+    let limit = u64::from(held.gpu.shared_limit);
+    let (width, sides) = (test.panels() as u64 * u64::from(WIDE), test.settings().sides as u64);
+    8 * u64::from(WARP) * width <= limit
+        && 8 * doubles_of_test(sides, sides) <= limit
+        && most_of_group(width, sides, limit) > 0
+}
+
+/// Returns the most sides of a group: their coefficients must fit shared memory next to the fewest rows of features.
+fn most_of_group(width: u64, sides: u64, limit: u64) -> u64 {
+    (1..=MOST_OF_GROUP).rev().find(|most| staged_of(width, most * sides, limit) > 0).unwrap_or(0)
+}
+
+/// Returns the rows of features that fit shared memory next to the coefficients of some columns; 0 if even the fewest do not fit.
+fn staged_of(width: u64, columns: u64, limit: u64) -> u64 {
+    let fits = |rows: &u64| 8 * (rows * (width + 1) + columns * (width + 1)) <= limit;
+    [64, 32, 16, 8].into_iter().find(fits).unwrap_or(0)
+}
+
+/// Returns the p-values of a batch of tests, in its order. `watch` gets the share that is done, and its error ends the run.
+pub(super) fn p_values(
+    engine: &mut FeaturesCudaEngine,
+    batch: &Batch,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let test = engine.test;
+    let mut p = memory::space(batch.len(), Use::Level)?;
+    p.resize(batch.len(), f64::NAN);
+    if let Some(data) = whole_data(engine)?.cloned() {
+        answer(engine, &data, batch, &mut p, watch)?;
+        return Ok(p);
+    }
+    let widest = batch.iter().map(|(_, _, s)| s.len() + 2).max().unwrap_or(2);
+    let plan = plan_part(engine, widest)?;
+    let (bytes, room) = shares(test, &plan);
+    let Ok(groups) = by_columns(batch, test.p(), bytes, room) else { return Ok(p) };
+    let mut done = 0;
+    for group in groups {
+        engine.held.piece(group.variables.len());
+        let data = upload(engine, plan, &group.variables)?;
+        let (named, count) = (group.named(batch), group.questions.len());
+        let mut own = vec![f64::NAN; count];
+        let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);
+        answer(engine, &data, &named, &mut own, &mut within)?;
+        group.questions.iter().zip(own).for_each(|(&at, of)| p[at] = of);
+        done += count;
+    }
+    Ok(p)
+}
+
+/// The questions of a batch that have answers, in the order of their sets: those without a set first.
+struct Sorted {
+    questions: Vec<Question>,
+    /// The members of all sets, each set ascending.
+    members: Vec<u32>,
+}
+
+/// A question.
+struct Question {
+    /// Whether there is a set, and the set's hash.
+    key: (bool, u64),
+    /// The question's position in the batch.
+    at: usize,
+    first: usize,
+    count: usize,
+}
+
+impl Sorted {
+    fn new(test: &KernelTest, batch: &Batch) -> Self {
+        let mut sorted = Sorted { questions: Vec::with_capacity(batch.len()), members: Vec::new() };
+        for (at, (_, _, s)) in batch.iter().enumerate().filter(|(_, (_, _, s))| test.answers(s)) {
+            let first = sorted.members.len();
+            sorted.members.extend_from_slice(s);
+            sorted.members[first..].sort_unstable();
+            let mut hasher = DefaultHasher::new();
+            sorted.members[first..].hash(&mut hasher);
+            sorted.questions.push(Question { key: (!s.is_empty(), hasher.finish()), at, first, count: s.len() });
+        }
+        sorted.questions.sort_unstable_by_key(|question| (question.key, question.at));
+        sorted
+    }
+
+    fn set(&self, question: &Question) -> &[u32] {
+        &self.members[question.first..question.first + question.count]
+    }
+}
+
+/// Tests that run at the same time.
+#[derive(Default)]
+struct Piece {
+    members: Vec<u32>,
+    sets: Vec<FeaturesSet>,
+    sides: Vec<FeaturesSide>,
+    tests: Vec<FeaturesTest>,
+    rows: Vec<u32>,
+    /// Whether a side is joined with its set.
+    joins: bool,
+}
+
+/// The sides of the current set, by variable and whether the set is joined to it: the number of the set, and of the side.
+type Known = Vec<(usize, usize)>;
+
+impl Piece {
+    /// Cuts a piece from the questions, beginning with question `from`: as many as there is room for, all with a set or all without.
+    fn cut(test: &KernelTest, data: &Data, batch: &Batch, sorted: &Sorted, from: usize, known: &mut Known) -> Self {
+        let plan = &data.plan;
+        let mut piece = Piece::default();
+        let mut last: Option<&Question> = None;
+        let has_set = sorted.questions[from].key.0;
+        known.fill((usize::MAX, 0));
+        for question in sorted.questions[from..].iter().take(plan.tests) {
+            let set = sorted.set(question);
+            let is_known = !test.has_holes() && last.is_some_and(|last| sorted.set(last) == set);
+            let of_set = piece.sets.len() - usize::from(is_known);
+            let (x, y, _) = batch.get(question.at);
+            let (x, y, joins) = (x.min(y), x.max(y), test.joins(set));
+            let places = [2 * x, 2 * y + usize::from(joins)];
+            let more = places.iter().filter(|&&place| known[place].0 != of_set).count();
+            if question.key.0 != has_set
+                || of_set >= plan.sets
+                || piece.sides.len() + more > plan.sides
+                || (!is_known && piece.members.len() + set.len() > plan.members)
+            {
+                break;
+            }
+            if !is_known {
+                piece.sets.push(FeaturesSet {
+                    first_member: piece.members.len() as u64,
+                    count: set.len() as u64,
+                    rows: test.n() as u64,
+                    scale: test.scale(set.len()),
+                    joint_scale: test.scale(set.len() + 1),
+                });
+                piece.members.extend(set.iter().map(|&v| data.place(v as usize)));
+            }
+            let sides = [(x, false), (y, joins)].map(|(variable, joins)| {
+                let known = &mut known[2 * variable + usize::from(joins)];
+                if known.0 != of_set {
+                    *known = (of_set, piece.sides.len());
+                    let variable = u64::from(data.place(variable));
+                    piece.sides.push(FeaturesSide { set: of_set as u64, variable, joins: u64::from(joins) });
+                    piece.joins |= joins;
+                }
+                known.1 as u64
+            });
+            let count = |variable: usize, joins: bool| match joins {
+                true => test.settings().sides as u64,
+                false => test.sides(variable).1 as u64,
+            };
+            piece.tests.push(FeaturesTest { x: sides[0], y: sides[1], of_x: count(x, false), of_y: count(y, joins) });
+            last = Some(question);
+        }
+        piece
+    }
+
+    /// Returns the sides in groups of at most `most`, each of one set, and the sides of the largest group.
+    fn groups(&self, most: u64) -> (Vec<FeaturesGroup>, u64) {
+        let mut groups: Vec<FeaturesGroup> = Vec::new();
+        let mut largest = 1;
+        for (at, side) in (0..).zip(&self.sides) {
+            match groups.last_mut().filter(|group| group.set == side.set && group.count < most) {
+                Some(group) => group.count += 1,
+                None => groups.push(FeaturesGroup { set: side.set, first: at, count: 1 }),
+            }
+            largest = largest.max(groups.last().map_or(1, |group| group.count));
+        }
+        (groups, largest)
+    }
+
+    /// Writes the rows of each test, which has a set of its own.
+    fn find_rows(&mut self, engine: &FeaturesCudaEngine, batch: &Batch, questions: &[Question]) -> Result<()> {
+        let test = engine.test;
+        self.rows = memory::zeros(self.sets.len() * test.n(), Use::Level)?;
+        let parts = self.sets.iter_mut().zip(self.rows.chunks_exact_mut(test.n().max(1))).zip(questions).collect();
+        engine.held.pool.each_of(parts, |_, ((set, rows), question): ((&mut FeaturesSet, &mut [u32]), &Question)| {
+            let (x, y, s) = batch.get(question.at);
+            let (mut present, mut found) = (Vec::new(), Vec::new());
+            test.complete_rows(s.iter().map(|&v| v as usize).chain([x, y]), &mut present, &mut found);
+            set.rows = found.len() as u64;
+            rows[..found.len()].copy_from_slice(&found);
+        });
+        Ok(())
+    }
+}
+
+/// Answers a batch with `data` on the GPU.
+fn answer(
+    engine: &mut FeaturesCudaEngine,
+    data: &Data,
+    batch: &Batch,
+    p: &mut [f64],
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
+    let test = engine.test;
+    let sorted = Sorted::new(test, batch);
+    let mut known = vec![(usize::MAX, 0); 2 * test.p()];
+    let all = sorted.questions.len();
+    let mut from = 0;
+    while from < all {
+        let mut piece = Piece::cut(test, data, batch, &sorted, from, &mut known);
+        let questions = &sorted.questions[from..from + piece.tests.len()];
+        if test.has_holes() {
+            piece.find_rows(engine, batch, questions)?;
+        }
+        let share = |done: usize| done as f64 / all as f64;
+        let answers = run(engine, data, &piece, sorted.questions[from].key.0, &mut || watch(share(from)))?;
+        let rows = |at: usize| piece.sets[piece.sides[piece.tests[at].x as usize].set as usize].rows;
+        let found: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
+        engine.held.pool.each_of(found.chunks(OF_TASK).collect(), |task, found: &[AtomicU64]| {
+            for (at, found) in (task * OF_TASK..).zip(found).filter(|(at, _)| rows(*at) > 0) {
+                found.store(test.p_of(answers[at]).to_bits(), Ordering::Relaxed);
+            }
+        });
+        questions.iter().zip(found).for_each(|(of, found)| p[of.at] = f64::from_bits(found.into_inner()));
+        from += questions.len();
+        watch(share(from))?;
+    }
+    Ok(())
+}
+
+/// Has the GPU compute the answers of a piece: a statistic and three traces for each test.
+fn run(
+    engine: &mut FeaturesCudaEngine,
+    data: &Data,
+    piece: &Piece,
+    has_set: bool,
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<Vec<[f64; ANSWERS as usize]>> {
+    let held = &mut engine.held;
+    held.upload(data.args.members, &piece.members)?;
+    held.upload(data.args.sets, &piece.sets)?;
+    held.upload(data.args.of_sets, &piece.sides)?;
+    held.upload(data.args.tests, &piece.tests)?;
+    if !piece.rows.is_empty() {
+        held.upload(data.args.rows, &piece.rows)?;
+    }
+    // Without a set, the constant is alone.
+    let width = if has_set { data.args.width } else { u64::from(WIDE) };
+    let limit = u64::from(held.gpu.shared_limit);
+    let args = FeaturesArgs { width, ..data.args };
+    let (n, sides) = (args.n, args.sides);
+    let (groups, of_group) = piece.groups(most_of_group(width, sides, limit));
+    held.upload(args.groups, &groups)?;
+    let mut run = Run { held, look, args };
+
+    let cells = 8 * cells_of_factor(width);
+    let row_blocks = n.div_ceil(8).clamp(1, ROW_BLOCKS) as u32;
+    let staged = (STAGED / (8 * width)).clamp(1, MOST_STAGED);
+    let in_shared = cells <= limit;
+    run.args = FeaturesArgs { staged, in_shared: u64::from(in_shared), ..args };
+    let mut of_sets = |launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
+        run.over(piece.sets.len(), n * width * width, 1, |args, first| args.first_set = first, launch)
+    };
+    of_sets(&|count| Kernel::features_given.on((row_blocks, count), GIVEN_THREADS, 0))?;
+    of_sets(&|count| Kernel::features_products.on((count, 1), GIVEN_THREADS, 8 * staged * width))?;
+    of_sets(&|count| Kernel::features_factor.on((count, 1), FACTOR_THREADS, if in_shared { cells } else { 0 }))?;
+    let threads = if 16 * u64::from(WARP) * width <= limit { 2 * WARP } else { WARP };
+    let blocks = n.div_ceil(u64::from(threads)).max(1) as u32;
+    of_sets(&|count| Kernel::features_left.on((blocks, count), threads, 8 * u64::from(threads) * width))?;
+    of_sets(&|count| Kernel::features_share.on((count.div_ceil(8), 1), 8 * WARP, 0))?;
+
+    let steps = n * width * sides;
+    let of_sides = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
+        run.over(piece.sides.len(), steps, 8, |args, first| args.first_side = first, launch)
+    };
+    let of_groups = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
+        run.over(groups.len(), steps * of_group, 8, |args, first| args.first_group = first, launch)
+    };
+    let columns = of_group * sides;
+    let (each, tiles) = (u64::from(PER_SIDE), columns.div_ceil(PER_SIDE.into()));
+    let threads = |tiles: u64| tiles.next_multiple_of(WARP.into()).min(CROSS_THREADS.into()) as u32;
+    let staged = staged_of(width, columns, limit);
+    run.args = FeaturesArgs { staged, ..args };
+    let of_joint = 8 * u64::from(SIDE_THREADS + 2 * WIDE);
+    if piece.joins {
+        of_sides(&mut run, &|count| Kernel::features_joint.on((count, 1), SIDE_THREADS, of_joint))?;
+    }
+    let shared = 8 * u64::from(CROSS_ROWS) * (width + tiles * each);
+    of_groups(&mut run, &|count| Kernel::features_cross.on((count, 1), threads(width / each * tiles), shared))?;
+    let shared = 8 * columns * (width + 1);
+    of_groups(&mut run, &|count| Kernel::features_solve.on((count, 1), SIDE_THREADS, shared))?;
+    let (blocks, shared) = (n.div_ceil(staged).max(1) as u32, 8 * (staged * (width + 1) + columns * width));
+    of_groups(&mut run, &|count| {
+        Kernel::features_subtract.on((blocks, count), threads(staged / each * tiles), shared)
+    })?;
+    let shared = 8 * u64::from(SIDE_THREADS);
+    of_sides(&mut run, &|count| Kernel::features_squares.on((count, 1), SIDE_THREADS, shared))?;
+
+    let of_warp = 8 * doubles_of_test(sides, sides);
+    let warps = (limit / of_warp).clamp(1, u64::from(TEST_WARPS)) as u32;
+    let shared = u64::from(warps) * of_warp;
+    run.over(piece.tests.len(), n * (sides * sides).pow(2), 32, |args, first| args.first_test = first, &|count| {
+        Kernel::features_tests.on((count.div_ceil(warps), 1), warps * WARP, shared)
+    })?;
+    let mut answers = memory::space(piece.tests.len(), Use::Level)?;
+    answers.resize(piece.tests.len(), [0.0; ANSWERS as usize]);
+    run.held.fetch(args.answers.cast(), &mut answers, "running tests")?;
+    Ok(answers)
+}
+
+/// A run of kernels.
+struct Run<'r> {
+    held: &'r mut Held,
+    look: &'r mut dyn FnMut() -> Result<()>,
+    /// The addresses of the data and of a piece that fits the plan.
+    args: FeaturesArgs,
+}
+
+impl Run<'_> {
+    /// Launches a kernel for some of `total` items at a time, each of `steps` steps: `at_once` items or more for each processor of the GPU. Waits
+    /// for the stream after each launch.
+    fn over(
+        &mut self,
+        total: usize,
+        steps: u64,
+        at_once: u64,
+        begin_at: fn(&mut FeaturesArgs, u64),
+        launch: &dyn Fn(u32) -> Launch<FeaturesArgs>,
+    ) -> Result<()> {
+        let most = (LAUNCH_STEPS / steps.max(1)).max(u64::from(self.held.gpu.processors) * at_once);
+        let mut first = 0;
+        while first < total as u64 {
+            let count = most.min(total as u64 - first);
+            begin_at(&mut self.args, first);
+            self.args.count = count;
+            // SAFETY: the lists were uploaded before, and shared memory has the kernels' arrays at this width and number of columns.
+            unsafe { self.held.gpu.launch(launch(count as u32), &self.args)? };
+            self.held.wait("running tests", self.look)?;
+            first += count;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Checks tests by random features on a GPU: answers are the CPU's to the last bit.
+
+use crate::support::cuda::emulated;
+use crate::support::frames::Shape;
+use crate::support::problems::{questions, Random};
+use pcgpu_core::ci::features::{Approximation, Form, KernelTest, Settings, Shared, Work};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
+use pcgpu_core::engine::cuda::GpuOptions;
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::{DeviceKind, Error};
+
+fn made(shape: &Shape, settings: Settings) -> KernelTest {
+    let names: Vec<u32> = (0..shape.levels.len() as u32).map(|name| 3 * name + 1).collect();
+    KernelTest::new(shape.frame(5), &names, settings).unwrap()
+}
+
+fn bits(test: &KernelTest, batch: &Batch) -> Vec<u64> {
+    let (shared, mut work) = (Shared::default(), Work::default());
+    batch.iter().map(|(x, y, s)| test.p_value(x, y, s, &shared, &mut work).to_bits()).collect()
+}
+
+fn problems() -> Vec<(Shape, Settings)> {
+    let shape = |n, levels: &[u32], missing| Shape { n, levels: levels.to_vec(), missing, sets: 1 };
+    let of = |form, sides, given| Settings { form, sides, given, seed: 4 };
+    let mut all = vec![
+        (shape(2, &[0, 2, 0, 2], 0.0), of(Form::Rcot, 5, 10)),
+        (shape(40, &[0; 6], 0.0), of(Form::Rcot, 5, 20)),
+        // Levels, more features than a warp has lanes, and no full panel.
+        (shape(90, &[0, 3, 0, 2, 9, 0], 0.0), of(Form::Rcot, 8, 7)),
+        (shape(70, &[0, 0, 4, 0, 0], 0.0), of(Form::Rcit, 3, 12)),
+        (shape(60, &[0, 3, 0, 0, 0], 0.05), of(Form::Rcit, 5, 10)),
+        (shape(80, &[0, 0, 2, 0, 0], 0.4), of(Form::Rcot, 2, 15)),
+        (shape(50, &[0, 2, 0, 0], 0.0), of(Form::Rit, 5, 10)),
+        // More rows than a sum has.
+        (shape(600, &[0, 0, 3, 0], 0.0), of(Form::Rcit, 5, 16)),
+    ];
+    all.extend([
+        (shape(300, &[0; 30], 0.0), of(Form::Rcot, 5, 100)),
+        (shape(300, &[0, 0, 0, 3, 0, 12, 0, 0], 0.02), of(Form::Rcit, 5, 100)),
+    ]);
+    if !emulated() {
+        all.extend([
+            // More rows than threads sum up at a time, and a factor that does not fit shared memory.
+            (shape(9_000, &[0, 0, 0, 2], 0.0), of(Form::Rcit, 5, 240)),
+            (shape(100_000, &[0, 0, 0, 0], 0.0), of(Form::Rcot, 5, 100)),
+        ]);
+    }
+    all
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn answers_are_the_cpus_to_the_last_bit() {
+    let (mut compared, mut refused) = (0, 0);
+    for (number, (shape, settings)) in problems().into_iter().enumerate() {
+        let test = made(&shape, settings);
+        let p = shape.levels.len();
+        let count = if shape.n > 5_000 || emulated() { 20 } else { 400 };
+        let batch = questions(&mut Random(number as u64), p, 3, count);
+        let wanted = bits(&test, &batch);
+        let mut budgets: Vec<Option<u64>> = vec![None];
+        let asked = |memory_budget| {
+            let mut engine = FeaturesCudaEngine::new(&test, GpuOptions { memory_budget, ..GpuOptions::default() })?;
+            let found = engine.p_values(&batch, &mut Unobserved)?;
+            Ok((found, engine.memory_plan().iter().map(|(_, bytes)| bytes).sum::<u64>()))
+        };
+        let mut largest = u64::MAX;
+        while let Some(budget) = budgets.pop() {
+            let label = format!("{shape:?}, {settings:?}, {budget:?}");
+            match asked(budget) {
+                Ok((found, planned)) => {
+                    assert!(planned > 0 && planned <= budget.unwrap_or(u64::MAX), "{label}: {planned}");
+                    for ((found, wanted), (x, y, s)) in found.iter().zip(&wanted).zip(batch.iter()) {
+                        let same = found.to_bits() == *wanted || found.is_nan() && f64::from_bits(*wanted).is_nan();
+                        assert!(same, "{label}: {x}, {y}, {s:?}: {found} {}", f64::from_bits(*wanted));
+                        compared += 1;
+                    }
+                    largest = largest.min(planned) / 3;
+                    budgets.push(Some(largest));
+                }
+                Err(Error::Device(error)) if budget.is_some() => {
+                    assert_eq!(error.kind, DeviceKind::OutOfMemory, "{label}: {error:?}");
+                    assert!(error.message.contains(&format!("{largest} bytes")), "{label}: {error:?}");
+                    refused += 1;
+                }
+                Err(error) => panic!("{label}: {error:?}"),
+            }
+        }
+        let decided = wanted.iter().filter(|&&p| f64::from_bits(p) < 1.0).count();
+        assert!(settings.form == Form::Rit || shape.n < 10 || 2 * decided > wanted.len(), "{shape:?}: {decided}");
+    }
+    assert!(compared > 400 && refused == problems().len(), "{compared} compared, {refused} budgets refused");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn tests_that_a_gpu_does_not_run_are_refused() {
+    let shape = Shape { n: 30, levels: vec![0; 3], missing: 0.0, sets: 1 };
+    let kci = Settings { form: Form::Kci(Approximation::Gamma), sides: 5, given: 10, seed: 1 };
+    let wide = Settings { form: Form::Rcot, sides: 5, given: 20_000, seed: 1 };
+    for settings in [kci, wide] {
+        let refused = FeaturesCudaEngine::new(&made(&shape, settings), GpuOptions::default()).err();
+        assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
+    }
+}
