@@ -46,7 +46,8 @@
 #'
 #' # Both
 #'
-#' Each test leaves out rows in which x, y or a member of S is missing. The tests run on the CPU's threads.
+#' Each test leaves out rows in which x, y or a member of S is missing. The tests run on the CPU's threads, and those by
+#' random features also on GPUs (`device`), with the same p-values to the last bit.
 #'
 #' @inheritParams cmiKnnCItest
 #' @param suffStat The result of [suff_kernel()].

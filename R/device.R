@@ -27,12 +27,17 @@ auto_cells_rows <- 2000L
 # tests take the cores 1.3 s and the GPU 0.3 s; its first use takes 0.2 to 0.4 s.
 auto_phase_tests <- 1e9
 
+# The threshold for tests by random features, in rows times pairs of variables. MEASURE
+auto_features <- 1e6
+
 # The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second
 # GPU then saves about as much as its first use costs (0.4 s).
 auto_team_variables <- 40000L
 auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 auto_team_cells <- 1e12
+# Tests by random features were not measured on several GPUs: these are used if they are named.
+auto_team_features <- Inf
 
 # The threshold for select_features(), in counts (rows times columns times k). 1e9 counts take 16 cores 0.2 s, as long
 # as the first use of a GPU by a process. Measured on an H200 (bench/results.csv, suite select, cases "crossing").
@@ -154,7 +159,7 @@ without_idle_cpu <- function(device, test) {
     paste(
       "`device` includes \"cpu\", but the CPU takes no part in this search.",
       "In Gaussian and discrete tests, one launch on a GPU does what takes the CPU seconds.",
-      "The CPU helps GPUs only with nearest-neighbour tests, tests of mixed data and select_features()."
+      "The CPU helps GPUs only with nearest-neighbour tests, tests by random features, tests of mixed data and select_features()."
     ),
     device = names
   )
@@ -177,21 +182,24 @@ order_of_tests <- function(test, options) {
 }
 
 # Returns whether a search among p variables with a native test saves more time on a GPU than its first use costs.
-gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours, auto_cells)
+gpu_pays <- function(test, p) {
+  has_work(test, p, auto_variables, auto_counts, auto_neighbours, auto_cells, auto_features)
+}
 
 # Returns whether several GPUs are worth their first use.
 gpus_pay <- function(test, p) {
-  has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells)
+  has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells, auto_team_features)
 }
 
 # Returns whether a search has at least this much work, by the measure of its test.
-has_work <- function(test, p, variables, counts, neighbours, cells) {
+has_work <- function(test, p, variables, counts, neighbours, cells, features) {
   pairs <- p * (p - 1) / 2
   switch(
     test$kind,
     gauss = p >= variables,
     discrete = length(test$dm) / test$p * pairs >= counts,
     knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= neighbours,
+    features = !is_kci(test) && test$n * pairs >= features,
     mixed = has_both_kinds(test) && test$n >= auto_cells_rows && test$n * test$sets * pairs >= cells,
     FALSE
   )
@@ -202,6 +210,9 @@ has_both_kinds <- function(test) {
   are_levels <- vapply(test$columns, `[[`, 0L, "levels") > 0L
   any(are_levels) && !all(are_levels)
 }
+
+# Returns whether a test is KCI, which has no random features.
+is_kci <- function(test) test$kind == "features" && startsWith(test$form, "kci")
 
 # Returns whether a test only pools correlations of imputed data, and does not use the data themselves.
 only_pools <- function(test) {

@@ -323,16 +323,22 @@ test_that("searches refuse the statistic of another test, other labels, and ritC
   }
 })
 
-test_that("a GPU is refused by name", {
+test_that("a GPU runs random features, and KCI is refused by name", {
   s <- suff_kernel(matrix(rnorm(1800), 600), seed = 1)
   for (search in list(skeleton, pc, fci)) {
     for (device in list("cuda", "cuda:0", cuda_device())) {
-      e <- expect_error(search(s, rcotCItest, 0.05, p = 3, device = device), class = "pcgpu_error_argument")
+      e <- expect_error(search(s, kciCItest, 0.05, p = 3, device = device), class = "pcgpu_error_argument")
       expect_identical(e$argument, "device")
-      expect_match(conditionMessage(e), "kernel tests run on the CPU only")
+      expect_match(conditionMessage(e), "kciCItest() runs on the CPU only", fixed = TRUE)
     }
   }
   expect_identical(run_details(skeleton(s, rcotCItest, 0.05, p = 3))$device, "cpu")
+  skip_without_gpu()
+  for (test in list(rcotCItest, rcitCItest)) {
+    one <- skeleton(s, test, 0.05, p = 3, device = "cuda")
+    expect_identical(run_details(one)$device, "cuda:0")
+    expect_identical(one@pMax, skeleton(s, test, 0.05, p = 3, device = "cpu")@pMax)
+  }
 })
 
 test_that("constants are independent of everything, with a warning", {

@@ -1,8 +1,9 @@
 // The arguments of the tests by random features. A test's p-value comes from a statistic and three traces; src/ci/features has the definitions.
 // Every sum has the CPU's order of terms, with products fused where the CPU fuses them, so that the answers are the CPU's to the last bit.
 //
-// Kernels run in this order for some sets S: the features of S (given.cu), their products, the factor of these, the leverages and what they
-// leave; for each variable given S, its features and their residuals (sides.cu); for each pair, the test (tests.cu).
+// Kernels run in this order for some sets S: the features of S (given.cu), their products, the factor of these with its inverse, the orthogonal
+// features, the factor c; for each variable given S, its features and their residuals (sides.cu); for each pair, the test (tests.cu). Features are
+// stored by column.
 #pragma once
 #include "gpu/threads.cuh"
 
@@ -16,7 +17,7 @@ struct FeaturesColumn {
     u64 values;       // where its numbers or codes begin
     u64 weights;      // where its weights as a member of S begin: for each level, `width` numbers
     u64 joint;        // where its weights as a member of a joint set begin: for each level, WIDE numbers
-    u64 sides;        // where its features as x or y begin: by row, WIDE numbers
+    u64 sides;        // where its features as x or y begin: `sides` columns of n numbers
 };
 
 // A set S.
@@ -65,19 +66,30 @@ struct FeaturesArgs {
     const FeaturesGroup* groups;
     const FeaturesTest* tests;
     const u32* rows;                  // by set: its rows, n numbers; null: all rows count
-    double* features;                 // by set: n rows of `width` numbers
-    double* factors;                  // by set: the products, then their factor, in `cells_of` numbers
+    double* features;                 // by set: `width` columns of n numbers
+    double* factors;                  // by set: the products of the features, then perhaps their factor, `cells_of_factor` numbers
+    double* inverses;                 // by set: the inverse of the factor, as many
     double* left;                     // by set: 1 - h by row, n numbers
     double* shares;                   // by set: the factor c
-    double* residuals;                // by side: n rows of `sides` numbers
+    double* residuals;                // by side: `sides` columns of n numbers
     double* coefficients;             // by side: by feature `width` numbers
     double* squares;                  // by side: the mean square of the residuals
     double* answers;                  // by test: ANSWERS numbers
     u64 first_set, first_side, first_group, first_test;  // first of the launch
     u64 count;                        // sets, sides or tests of the launch
     u64 staged;                       // rows that a block holds in shared memory
-    u64 in_shared;                    // whether the factor is made in shared memory
+    u64 in_shared;                    // whether the factor and its inverse are in shared memory
 };
+
+// Copies rows of columns `n` apart to shared memory, `pitch` numbers a row; all threads of the block call it.
+__device__ __forceinline__ void stage(const double* from, u64 n, u32 rows, u32 columns, double* to, u32 pitch) {
+    for (u32 first = 0; first < rows; first += WARP) {
+        u32 r = first + lane_id();
+        if (r >= rows) break;
+#pragma unroll 8
+        for (u32 c = threadIdx.x / WARP; c < columns; c += blockDim.x / WARP) to[r * pitch + c] = from[c * n + r];
+    }
+}
 
 // Row k of a factor has the columns from the first of its panel on. Returns where column 0 would be.
 __device__ __forceinline__ u32 row_of_factor(u32 width, u32 k) {

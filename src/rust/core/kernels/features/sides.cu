@@ -1,9 +1,10 @@
 // Variables given S: features, and what a regression on the features of S leaves of them.
 #include "features/args.cuh"
 
-constexpr u32 SIDE_THREADS = 128;   // host: threads of a block of `features_joint`, `features_solve` and `features_squares`
-constexpr u32 CROSS_THREADS = 256;  // host: most threads of a block of `features_cross` and `features_subtract`
-constexpr u32 CROSS_ROWS = 16;      // host: rows that a block of `features_cross` holds
+constexpr u32 SIDE_THREADS = 128;   // host: threads of a block of `features_joint`, `features_subtract` and `features_squares`
+constexpr u32 CROSS_THREADS = 256;  // host: most threads of a block of `features_cross`
+constexpr u32 CROSS_ROWS = WARP;      // rows that a block of `features_cross` holds
+constexpr u32 MOST_COLUMNS = 20;    // host: most columns of a group
 constexpr u32 PER_SIDE = 4;             // host: columns or rows that a thread has on a side of its tile
 
 // Writes the features of variables joined with S, scaled to mean 0 and mean square 1; a block for each side, and none for others.
@@ -33,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_joint(const 
             const FeaturesColumn& of = a.columns[next];
             sum = with_member(a, of, of.joint, WIDE, row, c, sum);
         }
-        out[r * q + c] = wave(sum * set.joint_scale + a.phases[a.width + c]);
+        out[c * a.n + r] = wave(sum * set.joint_scale + a.phases[a.width + c]);
     }
     // Returns the sum of a column's values, less a number, or of their squares: by threads over DEEP rows each, then in their order.
     auto sum_up = [&](double less, bool of_squares) {
@@ -44,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_joint(const 
             u64 from = first + threadIdx.x / WIDE * DEEP;
             double some = 0.0;
             for (u64 r = from; c < q && r < min(rows, from + DEEP); r++) {
-                double value = out[r * q + c] - less;
+                double value = out[c * a.n + r] - less;
                 some += of_squares ? value * value : value;
             }
             sums[threadIdx.x] = some;
@@ -65,7 +66,9 @@ extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_joint(const 
         by[c] = square > 1e-20 ? 1.0 / sqrt(square) : 0.0;
     }
     __syncthreads();
-    for (u64 r = threadIdx.x / WIDE; c < q && r < rows; r += SIDE_THREADS / WIDE) out[r * q + c] = (out[r * q + c] - mean[c]) * by[c];
+    for (u64 r = threadIdx.x / WIDE; c < q && r < rows; r += SIDE_THREADS / WIDE) {
+        out[c * a.n + r] = (out[c * a.n + r] - mean[c]) * by[c];
+    }
 }
 
 // The columns of a group's sides, side by side.
@@ -85,8 +88,8 @@ struct Columns {
         u64 at = side(c);
         u32 feature = c % (u32)a.sides;
         FeaturesSide side = a.of_sets[at];
-        if (side.joins) return a.residuals[(at * a.n + r) * a.sides + feature];
-        return a.side_features[a.columns[side.variable].sides + data_row(a, group.set, r) * WIDE + feature];
+        if (side.joins) return a.residuals[(at * a.sides + feature) * a.n + r];
+        return a.side_features[a.columns[side.variable].sides + feature * a.n + data_row(a, group.set, r)];
     }
 
     // Returns the coefficients of a column.
@@ -101,9 +104,10 @@ extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_cross(const
     extern __shared__ double memory[];
     Columns columns(a, a.first_group + blockIdx.x);
     u64 rows = a.sets[columns.group.set].rows;
-    u32 width = (u32)a.width, of_width = width / PER_SIDE, tiles = of_width * columns.tiles, pitch = columns.tiles * PER_SIDE;
+    u32 width = (u32)a.width, of_width = width / PER_SIDE, tiles = of_width * columns.tiles;
+    u32 of_row = width + 1, pitch = columns.tiles * PER_SIDE + 1;
     const double* z = a.features + columns.group.set * a.n * width;
-    double *of_set = memory, *of_sides = memory + CROSS_ROWS * width;
+    double *of_set = memory, *of_sides = memory + CROSS_ROWS * of_row;
     for (u32 first = 0; first < tiles; first += blockDim.x) {
         u32 tile = first + threadIdx.x, one = tile % of_width, other = tile / of_width;
         bool works = tile < tiles;
@@ -114,10 +118,9 @@ extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_cross(const
             for (u64 from = chunk; from < end; from += CROSS_ROWS) {
                 u32 some = (u32)min((u64)CROSS_ROWS, end - from);
                 __syncthreads();
-                for (u32 i = threadIdx.x; i < some * width; i += blockDim.x) of_set[i] = z[from * width + i];
-                for (u32 i = threadIdx.x; i < some * pitch; i += blockDim.x) {
-                    u32 r = i / pitch, c = i % pitch;
-                    of_sides[i] = c < columns.count ? columns.feature(from + r, c) : 0.0;
+                stage(z + from, a.n, some, width, of_set, of_row);
+                for (u32 c = threadIdx.x / WARP; c < columns.count; c += blockDim.x / WARP) {
+                    if (lane_id() < some) of_sides[lane_id() * pitch + c] = columns.feature(from + lane_id(), c);
                 }
                 __syncthreads();
                 if (!works) continue;
@@ -126,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_cross(const
                     double left[PER_SIDE], right[PER_SIDE];
 #pragma unroll
                     for (u32 k = 0; k < PER_SIDE; k++) {
-                        left[k] = of_set[r * width + one + k * of_width];
+                        left[k] = of_set[r * of_row + one + k * of_width];
                         right[k] = of_sides[r * pitch + other + k * columns.tiles];
                     }
 #pragma unroll
@@ -154,137 +157,37 @@ extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_cross(const
     }
 }
 
-// Replaces the mean products b by the coefficients of the regression, U'w = b and Uv = w; a block for each group. Eight elements are solved at a
-// time, a thread for each column; then they are subtracted from all others.
-extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_solve(const __grid_constant__ FeaturesArgs a) {
-    extern __shared__ double memory[];
-    Columns columns(a, a.first_group + blockIdx.x);
-    u32 width = (u32)a.width, pitch = width + 1;
-    const double* u = a.factors + columns.group.set * cells_of_factor(width);
-    for (u32 c = threadIdx.x / WARP; c < columns.count; c += SIDE_THREADS / WARP) {
-        const double* from = columns.coefficients(c);
-        for (u32 i = lane_id(); i < width; i += WARP) memory[c * pitch + i] = from[i];
-    }
-    __syncthreads();
-    double own[WIDE];
-    for (u32 panel = 0; panel < width; panel += WIDE) {
-        u32 step = width - panel;
-        const double* rows = u + row_of_factor(width, panel);
-        for (u32 c = threadIdx.x; c < columns.count; c += SIDE_THREADS) {
-            double* by = memory + c * pitch + panel;
-            const double* row = rows + panel;
-#pragma unroll
-            for (u32 k = 0; k < WIDE; k++) own[k] = by[k];
-#pragma unroll
-            for (u32 k = 0; k < WIDE; k++, row += step) {
-                by[k] = own[k] /= row[k];
-#pragma unroll
-                for (u32 l = k + 1; l < WIDE; l++) own[l] = fma(-row[l], own[k], own[l]);
-            }
-        }
-        __syncthreads();
-        for (u32 i = panel + WIDE + threadIdx.x; i < width; i += SIDE_THREADS) {
-#pragma unroll
-            for (u32 k = 0; k < WIDE; k++) own[k] = rows[k * step + i];
-            for (u32 c = 0; c < columns.count; c++) {
-                double* by = memory + c * pitch;
-                double value = by[i];
-#pragma unroll
-                for (u32 k = 0; k < WIDE; k++) value = fma(-own[k], by[panel + k], value);
-                by[i] = value;
-            }
-        }
-        __syncthreads();
-    }
-    for (u32 panel = width; panel > 0;) {
-        panel -= WIDE;
-        u32 step = width - panel;
-        for (u32 c = threadIdx.x; c < columns.count; c += SIDE_THREADS) {
-            double* by = memory + c * pitch + panel;
-            const double* rows = u + row_of_factor(width, panel) + panel;
-#pragma unroll
-            for (u32 k = 0; k < WIDE; k++) own[k] = by[k];
-#pragma unroll
-            for (int k = WIDE - 1; k >= 0; k--) {
-#pragma unroll
-                for (int j = WIDE - 1; j > k; j--) own[k] = fma(-rows[k * step + j], own[j], own[k]);
-                by[k] = own[k] /= rows[k * step + k];
-            }
-        }
-        __syncthreads();
-        for (u32 i = threadIdx.x; i < panel; i += SIDE_THREADS) {
-            const double* row = u + row_of_factor(width, i) + panel;
-#pragma unroll
-            for (u32 k = 0; k < WIDE; k++) own[k] = row[k];
-            for (u32 c = 0; c < columns.count; c++) {
-                double* by = memory + c * pitch;
-                double value = by[i];
-#pragma unroll
-                for (int k = WIDE - 1; k >= 0; k--) value = fma(-own[k], by[panel + k], value);
-                by[i] = value;
-            }
-        }
-        __syncthreads();
-    }
-    for (u32 c = threadIdx.x / WARP; c < columns.count; c += SIDE_THREADS / WARP) {
-        double* to = columns.coefficients(c);
-        for (u32 i = lane_id(); i < width; i += WARP) to[i] = memory[c * pitch + i];
-    }
-}
-
-// Writes the residuals of sides: a grid of blocks of `staged` rows by groups. A thread has PER_SIDE rows and PER_SIDE columns.
-extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_subtract(const __grid_constant__ FeaturesArgs a) {
+// Writes the residuals of sides: a grid of blocks of rows by groups, a row with all columns of the group for each thread.
+extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_subtract(const __grid_constant__ FeaturesArgs a) {
     extern __shared__ double memory[];
     Columns columns(a, a.first_group + blockIdx.y);
-    u64 rows = a.sets[columns.group.set].rows, first = blockIdx.x * a.staged;
-    if (first >= rows) return;
-    u32 width = (u32)a.width, pitch = width + 1, of_rows = (u32)a.staged / PER_SIDE, tiles = of_rows * columns.tiles;
-    u32 some = (u32)min(a.staged, rows - first);
-    const double* z = a.features + (columns.group.set * a.n + first) * width;
-    double *of_set = memory, *by = memory + a.staged * pitch;
-    for (u32 r = threadIdx.x / WARP; r < some; r += blockDim.x / WARP) {
-        for (u32 c = lane_id(); c < width; c += WARP) of_set[r * pitch + c] = z[r * width + c];
-    }
-    for (u32 c = threadIdx.x / WARP; c < columns.count; c += blockDim.x / WARP) {
-        const double* from = columns.coefficients(c);
-        for (u32 i = lane_id(); i < width; i += WARP) by[c * width + i] = from[i];
+    u64 rows = a.sets[columns.group.set].rows, r = (u64)blockIdx.x * SIDE_THREADS + threadIdx.x;
+    if ((u64)blockIdx.x * SIDE_THREADS >= rows) return;
+    u32 width = (u32)a.width;
+    for (u32 c = threadIdx.x / WARP; c < MOST_COLUMNS; c += SIDE_THREADS / WARP) {
+        const double* from = columns.coefficients(min(c, columns.count - 1));
+        for (u32 i = lane_id(); i < width; i += WARP) memory[i * MOST_COLUMNS + c] = from[i];
     }
     __syncthreads();
-    for (u32 tile = threadIdx.x; tile < tiles; tile += blockDim.x) {
-        u32 one = tile % of_rows, other = tile / of_rows;
-        double left[PER_SIDE][PER_SIDE];
-        // Rows and columns that are not there repeat the last ones.
-        u32 row[PER_SIDE], column[PER_SIDE];
+    if (r >= rows) return;
+    double left[MOST_COLUMNS];
 #pragma unroll
-        for (u32 k = 0; k < PER_SIDE; k++) {
-            row[k] = min(one + k * of_rows, some - 1) * pitch;
-            column[k] = min(other + k * columns.tiles, columns.count - 1) * width;
+    for (u32 c = 0; c < MOST_COLUMNS; c++) left[c] = c < columns.count ? columns.feature(r, c) : 0.0;
+    const double* v = a.features + columns.group.set * a.n * width + r;
+#pragma unroll 4
+    for (u32 i = 0; i < width; i++) {
+        double value = -v[i * a.n];
+        const double* by = memory + i * MOST_COLUMNS;
+#pragma unroll
+        for (u32 tile = 0; tile < MOST_COLUMNS / PER_SIDE; tile++) {
+            if (tile >= columns.tiles) break;
+#pragma unroll
+            for (u32 k = 0; k < PER_SIDE; k++) left[tile * PER_SIDE + k] = fma(value, by[tile * PER_SIDE + k], left[tile * PER_SIDE + k]);
         }
+    }
 #pragma unroll
-        for (u32 i = 0; i < PER_SIDE; i++) {
-#pragma unroll
-            for (u32 j = 0; j < PER_SIDE; j++) left[i][j] = columns.feature(first + row[i] / pitch, column[j] / width);
-        }
-#pragma unroll 2
-        for (u32 c = 0; c < width; c++) {
-            double value[PER_SIDE], of[PER_SIDE];
-#pragma unroll
-            for (u32 k = 0; k < PER_SIDE; k++) value[k] = of_set[row[k] + c], of[k] = by[column[k] + c];
-#pragma unroll
-            for (u32 i = 0; i < PER_SIDE; i++) {
-#pragma unroll
-                for (u32 j = 0; j < PER_SIDE; j++) left[i][j] = fma(-value[i], of[j], left[i][j]);
-            }
-        }
-#pragma unroll
-        for (u32 i = 0; i < PER_SIDE; i++) {
-#pragma unroll
-            for (u32 j = 0; j < PER_SIDE; j++) {
-                u32 r = one + i * of_rows, c = other + j * columns.tiles;
-                if (r >= some || c >= columns.count) continue;
-                a.residuals[(columns.side(c) * a.n + first + r) * a.sides + c % (u32)a.sides] = left[i][j];
-            }
-        }
+    for (u32 c = 0; c < MOST_COLUMNS; c++) {
+        if (c < columns.count) a.residuals[(columns.side(c) * a.sides + c % (u32)a.sides) * a.n + r] = left[c];
     }
 }
 
@@ -299,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_squares(cons
     for (u64 first = 0; first < rows; first += PARTS * DEEP) {
         u64 begin = first + threadIdx.x / WIDE * DEEP;
         double square = 0.0;
-        for (u64 r = begin; c < q && r < min(rows, begin + DEEP); r++) square += of[r * q + c] * of[r * q + c];
+        for (u64 r = begin; c < q && r < min(rows, begin + DEEP); r++) square += of[c * a.n + r] * of[c * a.n + r];
         memory[threadIdx.x] = square;
         __syncthreads();
         if (threadIdx.x == 0) {

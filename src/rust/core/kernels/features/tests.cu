@@ -44,8 +44,8 @@ extern "C" __global__ void __launch_bounds__(TEST_WARPS * WARP, 3) features_test
                     if (lane < count) {
                         double* row = products + lane * pitch;
                         double* side = sides + lane * (2 * WIDE + 1);
-                        for (u32 i = 0; i < of_x; i++) side[i] = x[(from + lane) * a.sides + i];
-                        for (u32 j = 0; j < of_y; j++) side[WIDE + j] = y[(from + lane) * a.sides + j];
+                        for (u32 i = 0; i < of_x; i++) side[i] = x[i * a.n + from + lane];
+                        for (u32 j = 0; j < of_y; j++) side[WIDE + j] = y[j * a.n + from + lane];
                         for (u32 i = 0; i < of_x; i++) {
                             for (u32 j = 0; j < of_y; j++) row[i * of_y + j] = side[i] * side[WIDE + j];
                         }

@@ -35,6 +35,12 @@ pub trait Asker {
     /// Returns the number of questions that keep the machine busy, at least 1.
     fn batch(&self) -> usize;
 
+    /// Returns the number of questions, at least [`Asker::batch`], that a batch may have if few are asked in vain: more if questions about one
+    /// set are cheaper together.
+    fn largest(&self) -> usize {
+        self.batch()
+    }
+
     /// Returns the replies, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
     ///
     /// # Errors
@@ -62,6 +68,11 @@ pub(super) trait Desk {
     /// Returns the number of questions that keep all machines behind the desk busy, at least 1.
     fn batch(&self) -> usize;
 
+    /// Returns the most questions of a batch; see [`Asker::largest`].
+    fn largest(&self) -> usize {
+        self.batch()
+    }
+
     /// Returns the number of rounds to give before taking answers: 1 if no machine would begin a second round.
     fn ahead(&self) -> usize;
 
@@ -88,6 +99,10 @@ impl<'a> One<'a> {
 impl Desk for One<'_> {
     fn batch(&self) -> usize {
         self.asker.batch()
+    }
+
+    fn largest(&self) -> usize {
+        self.asker.largest()
     }
 
     fn ahead(&self) -> usize {
@@ -220,17 +235,18 @@ pub(super) struct Open {
     /// The index at which its outcome is entered.
     pub at: usize,
     pub side: PairSide,
-    /// The next rank to ask, and the end of the shard's ranks.
+    /// The first rank, the next one to ask, the end of those asked in this round, and the end of the shard's ranks.
+    first: u64,
     next: u64,
+    until: u64,
     pub end: u64,
     /// The largest p so far.
     largest: Verdict,
 }
 
-/// Pairs whose next sets are being asked, `each` sets per pair.
+/// Pairs whose next sets are being asked.
 struct Round {
     pairs: Vec<Open>,
-    each: u64,
 }
 
 /// Answers the shards of a level as [`answer`], for a desk.
@@ -254,7 +270,8 @@ pub(super) fn open_pairs(work: &Work, shards: Range<usize>) -> Result<(VecDeque<
         memory::room((whole.len() + others.len() + pairs.len()).saturating_mul(2 * size_of::<Open>()), Use::Level)?;
         for (at, side, ranks) in pairs.into_iter().filter(|(_, _, ranks)| !ranks.is_empty()) {
             let largest = Verdict::Dependent { rank: ranks.start, p: -1.0 };
-            let open = Open { shard, at, side, next: ranks.start, end: ranks.end, largest };
+            let Range { start, end } = ranks;
+            let open = Open { shard, at, side, first: start, next: start, until: start, end, largest };
             match part.part.is_whole() && !work.reads_largest {
                 true => whole.push_back(open),
                 false => others.push_back(open),
@@ -288,30 +305,34 @@ fn answer_some(
     let total = work.cost();
     let mut done = 0.0;
     let mut set = Vec::new();
+    let mut lists: [Vec<u32>; 3] = Default::default();
     let mut rounds: VecDeque<Round> = VecDeque::new();
     loop {
         while rounds.len() < desk.ahead() && !open.is_empty() {
             let left = open.len() + rounds.iter().map(|round| round.pairs.len()).sum::<usize>();
             // The fewer pairs are left, the more sets of each pair are asked.
             let each = (desk.batch() / left).max(1) as u64;
+            // A pair that many sets do not separate is asked about as many again.
+            let again = (desk.largest() / left) as u64;
             // A larger round gains nothing and delays the first answers.
             let asked = open.len().min(4 * desk.batch()).min(left.div_ceil(desk.ahead()));
-            let mut batch = Batch::new();
-            for Open { side, next, end, .. } in open.range(..asked) {
-                for rank in *next..(*end).min(next + each) {
-                    side.set_into(work.neighbours, work.size, rank, &mut set);
-                    batch.push(side.row as usize, side.other as usize, &set);
-                }
+            let questions = asked * each as usize;
+            let mut batch = Batch::with_space(questions, questions * work.size)?;
+            for Open { side, first, next, until, end, .. } in open.range_mut(..asked) {
+                *until = (*end).min(*next + each.max(again.min(*next - *first)));
+                side.each_set(work.neighbours, work.size, *next..*until, &mut lists, |set| {
+                    batch.push(side.row as usize, side.other as usize, set);
+                });
             }
             desk.give(batch)?;
             // Pairs that were not asked come first in the next round.
-            rounds.push_back(Round { pairs: open.drain(..asked).collect(), each });
+            rounds.push_back(Round { pairs: open.drain(..asked).collect() });
         }
-        let Some(Round { pairs, each }) = rounds.pop_front() else { break };
+        let Some(Round { pairs }) = rounds.pop_front() else { break };
         let answers = desk.take(&mut |answered| observer.progress(work.size, done + answered, total))?;
         let mut answers = answers.into_iter();
         for mut pair in pairs {
-            let until = pair.end.min(pair.next + each);
+            let until = pair.until;
             let mut ends = None;
             for rank in pair.next..until {
                 match answers.next() {

@@ -39,15 +39,18 @@ pub fn binomial_float(n: usize, k: usize) -> f64 {
 /// `rank` must be below [`binomial`]`(n, out.len())`, which must not be `None`.
 pub fn unrank(n: usize, mut rank: u64, out: &mut [u32]) {
     let k = out.len();
-    if let [only] = out {
-        *only = rank as u32;
-        return;
-    }
     let mut next = 0usize;
     for (i, slot) in out.iter_mut().enumerate() {
+        if i + 1 == k {
+            *slot = (next as u64 + rank) as u32;
+            return;
+        }
         loop {
             // Subsets that have `next` in place i: choose the other k-i-1 from what follows.
-            let with_next = binomial(n - next - 1, k - i - 1).unwrap_or(u64::MAX);
+            let with_next = match k - i {
+                2 => (n - next - 1) as u64,
+                left => binomial(n - next - 1, left - 1).unwrap_or(u64::MAX),
+            };
             if rank < with_next {
                 break;
             }

@@ -2,6 +2,8 @@
 
 pub use super::neighbours::{Neighbours, Without};
 
+use std::ops::Range;
+
 use super::neighbours;
 use crate::graph::subsets;
 use crate::{Error, Result};
@@ -83,6 +85,31 @@ impl PairSide {
                     *member = candidates[*member as usize];
                 }
             }
+        }
+    }
+
+    /// Calls `each` with the conditioning sets of these ranks, in their order. `work`: working memory.
+    pub fn each_set(
+        &self,
+        neighbours: &Neighbours,
+        size: usize,
+        ranks: Range<u64>,
+        [set, positions, candidates]: &mut [Vec<u32>; 3],
+        mut each: impl FnMut(&[u32]),
+    ) {
+        if ranks.start + 1 == ranks.end {
+            self.set_into(neighbours, size, ranks.start, set);
+            return each(set);
+        }
+        self.candidates(neighbours, candidates);
+        positions.clear();
+        positions.resize(size, 0);
+        subsets::unrank(candidates.len(), ranks.start, positions);
+        for _ in ranks {
+            set.clear();
+            set.extend(positions.iter().map(|&at| candidates[at as usize]));
+            each(set);
+            subsets::advance(candidates.len(), positions);
         }
     }
 

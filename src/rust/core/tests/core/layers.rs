@@ -39,6 +39,7 @@ const LAYERS: [(&str, &[&str]); 27] = [
             "matrix",
             "numbers",
             "simd",
+            "panels",
             "moments",
             "random",
             "pool",

@@ -1,11 +1,14 @@
-//! What tests given one set share: the features of S, the factor of their products, and residuals of variables.
+//! What tests given one set share: the features of S, made orthogonal, and residuals of variables.
+//!
+//! With A = Z'Z / n + ridge I = U'U, the columns V = ZU⁻¹ make the regression on Z simple: ZA⁻¹Z' = VV'. The residuals of f are f - VV'f / n, and
+//! the leverage of a row v is |v|² / n.
 
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::linear::{add_cross, add_gram, subtract, Factor};
+use super::linear::{add_cross, add_gram, add_left, subtract, Factor, Inverse};
 use super::{KernelTest, Role, KERNEL_RIDGE, RIDGE};
 use crate::memory::{self, Use};
 use crate::panels::{Row, WIDE};
@@ -14,7 +17,7 @@ use crate::panels::{Row, WIDE};
 const BLOCK: usize = 1 << 13;
 
 /// Most bytes of features that are kept with a set.
-const KEPT: usize = 64 << 20;
+const KEPT: usize = 1 << 30;
 
 /// Bytes of sets that threads keep for each other.
 const BUDGET: usize = 512 << 20;
@@ -34,10 +37,11 @@ pub struct Given {
     pub(super) rows: Vec<u32>,
     /// The factor c of the statistic.
     pub(super) left: f64,
-    /// The features of all rows, panels one after the other; empty if they are made again when needed.
+    /// V in all rows, panels one after the other; empty if it is made again when needed.
     features: Vec<Row>,
     panels: usize,
-    factor: Factor,
+    /// U⁻¹, if V is made again.
+    inverse: Inverse,
     /// Residuals of variables, of the rows of tests without missing values.
     known: Mutex<Known>,
     is_shared: bool,
@@ -72,8 +76,8 @@ impl Deref for Residuals<'_> {
     }
 }
 
-/// The features of S in panels, how many, the factor of their products, and the factor c of the statistic.
-type Parts = (Vec<Row>, usize, Factor, f64);
+/// V in panels, how many, U⁻¹, and the factor c of the statistic.
+type Parts = (Vec<Row>, usize, Inverse, f64);
 
 /// Makes the parts from random features. Returns `None` if memory is short, which is noted.
 fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row>) -> Option<Parts> {
@@ -94,16 +98,18 @@ fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row
         of.features(set, Role::Given, rows, to);
         add_gram(to, rows.len(), &mut gram);
     }
-    let factor = Factor::of_products(gram, width, n as f64, RIDGE);
+    let inverse = Factor::of_products(gram, width, n as f64, RIDGE).inverse()?;
     let mut sums = [0.0; 2];
     for rows in rows.chunks(each) {
+        let panels = if keeps { &mut features[..] } else { &mut scratch[..panels * rows.len()] };
         if !keeps {
-            of.features(set, Role::Given, rows, &mut scratch[..panels * rows.len()]);
+            of.features(set, Role::Given, rows, panels);
         }
-        let panels = if keeps { &features[..] } else { &scratch[..panels * rows.len()] };
-        factor.add_left(panels, rows.len(), n as f64, &mut sums);
+        inverse.multiply(panels, rows.len())?;
+        add_left(panels, rows.len(), n as f64, &mut sums);
     }
-    Some((features, panels, factor, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }))
+    let inverse = if keeps { Inverse::default() } else { inverse };
+    Some((features, panels, inverse, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }))
 }
 
 /// Makes the parts from all values of the kernel of S. Returns `None` if memory is short, which is noted.
@@ -123,7 +129,8 @@ fn of_kernel(of: &KernelTest, set: &[u32], rows: &[u32]) -> Option<Parts> {
         0 => 1.0 - 1.0 / n as f64,
         _ => factor.share_of_diagonal(&features, rows.len(), ridge)?,
     };
-    Some((features, panels, factor, left))
+    factor.inverse()?.multiply(&mut features, rows.len())?;
+    Some((features, panels, Inverse::default(), left))
 }
 
 impl Given {
@@ -131,21 +138,20 @@ impl Given {
     pub(super) fn new(of: &KernelTest, set: Vec<u32>, rows: Option<&[u32]>, scratch: &mut Vec<Row>) -> Option<Self> {
         let is_shared = rows.is_none();
         let rows: Vec<u32> = rows.map_or_else(|| (0..of.n() as u32).collect(), <[u32]>::to_vec);
-        let (features, panels, factor, left) = match of.is_kci() {
+        let (features, panels, inverse, left) = match of.is_kci() {
             true => of_kernel(of, &set, &rows)?,
             false => of_features(of, &set, &rows, scratch)?,
         };
         let known = Mutex::default();
-        Some(Given { set, rows, left, features, panels, factor, known, is_shared, charge: OnceLock::new() })
+        Some(Given { set, rows, left, features, panels, inverse, known, is_shared, charge: OnceLock::new() })
     }
 
     fn bytes(&self) -> usize {
-        let width = self.panels * WIDE;
-        self.features.len() * size_of::<Row>() + 8 * width * width + 4 * self.rows.len()
+        self.features.len() * size_of::<Row>() + self.inverse.bytes() + 4 * self.rows.len()
     }
 
-    /// Replaces a panel of features of a side, in the rows that count, by their residuals.
-    fn leave_residuals(&self, of: &KernelTest, sides: &mut [Row], scratch: &mut Vec<Row>) {
+    /// Replaces a panel of features of a side, in the rows that count, by their residuals. Returns `None` if memory is short, which is noted.
+    fn leave_residuals(&self, of: &KernelTest, sides: &mut [Row], scratch: &mut Vec<Row>) -> Option<()> {
         let mut by = vec![Row::default(); self.panels * WIDE];
         let each = if self.features.is_empty() { BLOCK } else { self.rows.len().max(1) };
         let n = self.rows.len().max(1) as f64;
@@ -153,17 +159,21 @@ impl Given {
             for (rows, sides) in self.rows.chunks(each).zip(sides.chunks_mut(each)) {
                 if !self.features.is_empty() {
                     work(&self.features, sides);
-                } else if memory::grow(scratch, self.panels * rows.len(), Row::default(), Use::Threads) {
-                    let panels = &mut scratch[..self.panels * rows.len()];
-                    of.features(&self.set, Role::Given, rows, panels);
-                    work(panels, sides);
+                    continue;
                 }
+                if !memory::grow(scratch, self.panels * rows.len(), Row::default(), Use::Threads) {
+                    return None;
+                }
+                let panels = &mut scratch[..self.panels * rows.len()];
+                of.features(&self.set, Role::Given, rows, panels);
+                self.inverse.multiply(panels, rows.len())?;
+                work(panels, sides);
             }
+            Some(())
         };
-        in_blocks(&mut |panels, sides| add_cross(panels, sides, &mut by));
+        in_blocks(&mut |panels, sides| add_cross(panels, sides, &mut by))?;
         by.iter_mut().for_each(|row| row.0.iter_mut().for_each(|cell| *cell /= n));
-        self.factor.solve(&mut by);
-        in_blocks(&mut |panels, sides| subtract(panels, &by, sides));
+        in_blocks(&mut |panels, sides| subtract(panels, &by, sides))
     }
 
     /// Returns the residuals of a side. They are kept if threads share them and there is room; otherwise `own` has them. `None` if memory is
@@ -184,7 +194,9 @@ impl Given {
         }
         of.side(side, &self.set, &self.rows, own)?;
         if self.panels > 0 {
-            own.chunks_exact_mut(self.rows.len()).for_each(|panel| self.leave_residuals(of, panel, scratch));
+            for panel in own.chunks_exact_mut(self.rows.len()) {
+                self.leave_residuals(of, panel, scratch)?;
+            }
         }
         if let Some(charge) = shared.takes(size_of_val(&own[..])).filter(|_| self.is_shared) {
             let rows: Arc<[Row]> = Arc::from(&own[..]);

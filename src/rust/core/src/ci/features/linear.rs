@@ -140,18 +140,17 @@ fn less(mut values: [f64; WIDE], by: &f64, own: &[f64; WIDE]) -> [f64; WIDE] {
     values
 }
 
-/// Replaces the right sides b by the solutions of U'x = b, and writes the sums of squares of each.
-struct Forward<'a>(&'a [f64], usize, &'a mut [Row], &'a mut [f64; WIDE]);
+/// Replaces the right sides b by the solutions of U'x = b, whose elements before the given one are 0.
+struct Forward<'a>(&'a [f64], usize, &'a mut [Row], usize);
 
 impl<S> Task<S> for Forward<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, _: S) {
-        let Forward(cells, width, sides, squares) = self;
-        *squares = [0.0; WIDE];
-        // The width is a multiple of eight.
-        for first in (0..width).step_by(TOGETHER) {
+        let Forward(cells, width, sides, from) = self;
+        // The width is a multiple of eight, and so is the first element.
+        for first in (from..width).step_by(TOGETHER) {
             let rows: [&[f64]; TOGETHER] =
                 std::array::from_fn(|k| &cells[(first + k) * width..(first + k + 1) * width]);
             let mut own = [[0.0; WIDE]; TOGETHER];
@@ -162,7 +161,6 @@ impl<S> Task<S> for Forward<'_> {
                 }
                 own[k] = value.map(|value| value / rows[k][first + k]);
                 sides[first + k].0 = own[k];
-                squares.iter_mut().zip(own[k]).for_each(|(sum, own)| *sum = own.mul_add(own, *sum));
             }
             let [a, b, c, d] = rows.map(|row| &row[first + TOGETHER..]);
             let behind = sides[first + TOGETHER..].iter_mut().zip(a).zip(b).zip(c).zip(d);
@@ -183,7 +181,7 @@ impl<S> Task<S> for Solve<'_> {
     #[inline(always)]
     fn run(self, simd: S) {
         let Solve(cells, width, sides) = self;
-        Forward(cells, width, &mut *sides, &mut [0.0; WIDE]).run(simd);
+        Forward(cells, width, &mut *sides, 0).run(simd);
         for first in (0..width).step_by(TOGETHER).rev() {
             let rows: [&[f64]; TOGETHER] =
                 std::array::from_fn(|k| &cells[(first + k) * width..(first + k + 1) * width]);
@@ -218,25 +216,27 @@ impl Factor {
         Factor { width, cells: sums }
     }
 
-    /// Adds 1 - h and (1 - h)² of `rows` rows to sums, where h is z'A⁻¹z / n for the features z of a row in the panels. The sums of [`DEEP`] rows
-    /// are added at a time.
-    pub fn add_left(&self, panels: &[Row], rows: usize, n: f64, sums: &mut [f64; 2]) {
-        let mut some = [0.0; 2];
-        let mut sides = vec![Row::default(); self.width];
-        for from in (0..rows).step_by(WIDE) {
-            let count = WIDE.min(rows - from);
-            across(panels, rows, from..from + count, &mut sides);
-            let mut squares = [0.0; WIDE];
-            simd::run(Forward(&self.cells, self.width, &mut sides, &mut squares));
-            for square in &squares[..count] {
-                let left = 1.0 - square / n;
-                some = [some[0] + left, some[1] + left * left];
-            }
-            if (from + count) % DEEP == 0 || from + count == rows {
-                *sums = [sums[0] + some[0], sums[1] + some[1]];
-                some = [0.0; 2];
+    /// Returns U⁻¹, or `None` if memory is short, which is noted.
+    pub fn inverse(&self) -> Option<Inverse> {
+        let (width, panels) = (self.width, self.width / WIDE);
+        let mut cells = Vec::new();
+        let mut sides = Vec::new();
+        if !memory::grow(&mut cells, WIDE * Inverse::before(panels), Row::default(), Use::Threads)
+            || !memory::grow(&mut sides, width, Row::default(), Use::Threads)
+        {
+            return None;
+        }
+        for first in (0..width).step_by(WIDE) {
+            // Eight rows of the inverse, which are columns of that of U'.
+            sides.fill(Row::default());
+            (0..WIDE).for_each(|l| sides[first + l].0[l] = 1.0);
+            simd::run(Forward(&self.cells, width, &mut sides, first));
+            for (at, side) in sides.iter().enumerate().skip(first) {
+                let panel = WIDE * Inverse::before(at / WIDE) + first;
+                (0..WIDE).for_each(|l| cells[panel + l].0[at % WIDE] = -side.0[l]);
             }
         }
+        Some(Inverse { cells })
     }
 
     /// Returns the sum of Q_ii² over `rows` rows divided by the sum of the squares of all elements of Q = HR², for R = I - ZA⁻¹Z' / n, where A =
@@ -282,6 +282,72 @@ impl Factor {
     /// Replaces the right sides b by the solutions of A x = b; row a has element a of each.
     pub fn solve(&self, sides: &mut [Row]) {
         simd::run(Solve(&self.cells, self.width, sides));
+    }
+}
+
+/// The inverse of an upper triangular matrix.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inverse {
+    /// By panel of columns: the rows down to the diagonal, with the other sign.
+    cells: Vec<Row>,
+}
+
+impl Inverse {
+    /// Returns the number of panels of rows before a panel of columns.
+    fn before(panel: usize) -> usize {
+        panel * (panel + 1) / 2
+    }
+
+    /// Returns the bytes of the inverse.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.cells[..])
+    }
+
+    /// Multiplies the columns Z in panels with `rows` rows by U⁻¹. Returns `None` if memory is short, which is noted.
+    pub fn multiply(&self, panels: &mut [Row], rows: usize) -> Option<()> {
+        let mut product = Vec::new();
+        if !memory::grow(&mut product, rows, Row::default(), Use::Threads) {
+            return None;
+        }
+        // The last panel first, as it needs all others.
+        for panel in (0..panels.len() / rows.max(1)).rev() {
+            product.fill(Row::default());
+            let by = &self.cells[WIDE * Self::before(panel)..WIDE * Self::before(panel + 1)];
+            subtract(&panels[..(panel + 1) * rows], by, &mut product);
+            panels[panel * rows..(panel + 1) * rows].copy_from_slice(&product);
+        }
+        Some(())
+    }
+}
+
+struct Squares<'a>(&'a [Row], usize, Range<usize>, &'a mut [Row]);
+
+impl<S> Task<S> for Squares<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _: S) {
+        let Squares(panels, rows, some, squares) = self;
+        for panel in panels.chunks_exact(rows) {
+            for (squares, row) in squares.iter_mut().zip(&panel[some.clone()]) {
+                squares.0.iter_mut().zip(row.0).for_each(|(sum, value)| *sum = value.mul_add(value, *sum));
+            }
+        }
+    }
+}
+
+/// Adds 1 - h and (1 - h)² of `rows` rows to sums, where h is |v|² / n for the row v of the panels. The sums of [`DEEP`] rows are added at a time.
+pub(super) fn add_left(panels: &[Row], rows: usize, n: f64, sums: &mut [f64; 2]) {
+    for from in (0..rows).step_by(DEEP) {
+        let count = DEEP.min(rows - from);
+        let mut squares = [Row::default(); DEEP];
+        simd::run(Squares(panels, rows, from..from + count, &mut squares[..count]));
+        let mut some = [0.0; 2];
+        for square in &squares[..count] {
+            let left = 1.0 - square.0.iter().fold(0.0, |sum, square| sum + square) / n;
+            some = [some[0] + left, some[1] + left * left];
+        }
+        *sums = [sums[0] + some[0], sums[1] + some[1]];
     }
 }
 
@@ -405,10 +471,18 @@ mod tests {
             wanted[1] += (1.0 - h).powi(2);
         }
         let mut sums = [0.0; 2];
-        factor.add_left(&cells, rows, 500.0, &mut sums);
+        let mut made = cells.clone();
+        factor.inverse().unwrap().multiply(&mut made, rows).unwrap();
+        add_left(&made, rows, 500.0, &mut sums);
         assert!((0..2).all(|k| (sums[k] / wanted[k] - 1.0).abs() < 1e-12), "{sums:?} {wanted:?}");
         let before = sides.clone();
+        let (mut by, mut others) = (vec![Row::default(); width], sides.clone());
+        add_cross(&made, &sides, &mut by);
+        subtract(&made, &by, &mut others);
         subtract(&cells, &found, &mut sides);
+        for (other, side) in others.iter().zip(&sides) {
+            assert!((0..WIDE).all(|l| (other.0[l] - side.0[l]).abs() < 1e-11), "{other:?} {side:?}");
+        }
         for row in [0, 3, 298, 299] {
             let fitted: f64 = (0..columns).map(|a| value(row, a) * found[a].0[5]).sum();
             assert!((before[row].0[5] - fitted - sides[row].0[5]).abs() < 1e-12, "{row}");

@@ -35,20 +35,23 @@ pub(super) const DEEP: u32 = 256;
 /// `ANSWERS` of kernels/features/args.cuh: numbers of an answer: the statistic, and the traces of M, M^2 and M^3.
 pub(super) const ANSWERS: u32 = 4;
 
-/// `GIVEN_THREADS` of kernels/features/given.cu: threads of a block of `features_given`, `features_products` and `features_left`.
+/// `GIVEN_THREADS` of kernels/features/given.cu: threads of a block of `features_given` and `features_products`.
 pub(super) const GIVEN_THREADS: u32 = 128;
 
 /// `FACTOR_THREADS` of kernels/features/given.cu: threads of a block of `features_factor`.
 pub(super) const FACTOR_THREADS: u32 = 256;
 
-/// `SIDE_THREADS` of kernels/features/sides.cu: threads of a block of `features_joint`, `features_solve` and `features_squares`.
+/// `ORTHOGONAL_THREADS` of kernels/features/given.cu: most threads of a block of `features_orthogonal`.
+pub(super) const ORTHOGONAL_THREADS: u32 = 512;
+
+/// `SIDE_THREADS` of kernels/features/sides.cu: threads of a block of `features_joint`, `features_subtract` and `features_squares`.
 pub(super) const SIDE_THREADS: u32 = 128;
 
-/// `CROSS_THREADS` of kernels/features/sides.cu: most threads of a block of `features_cross` and `features_subtract`.
+/// `CROSS_THREADS` of kernels/features/sides.cu: most threads of a block of `features_cross`.
 pub(super) const CROSS_THREADS: u32 = 256;
 
-/// `CROSS_ROWS` of kernels/features/sides.cu: rows that a block of `features_cross` holds.
-pub(super) const CROSS_ROWS: u32 = 16;
+/// `MOST_COLUMNS` of kernels/features/sides.cu: most columns of a group.
+pub(super) const MOST_COLUMNS: u32 = 20;
 
 /// `PER_SIDE` of kernels/features/sides.cu: columns or rows that a thread has on a side of its tile.
 pub(super) const PER_SIDE: u32 = 4;
@@ -803,7 +806,7 @@ pub(super) struct FeaturesColumn {
     pub weights: u64,
     /// where its weights as a member of a joint set begin: for each level, WIDE numbers
     pub joint: u64,
-    /// where its features as x or y begin: by row, WIDE numbers
+    /// where its features as x or y begin: `sides` columns of n numbers
     pub sides: u64,
 }
 
@@ -888,15 +891,17 @@ pub(super) struct FeaturesArgs {
     pub tests: DevicePtr<FeaturesTest>,
     /// by set: its rows, n numbers; null: all rows count
     pub rows: DevicePtr<u32>,
-    /// by set: n rows of `width` numbers
+    /// by set: `width` columns of n numbers
     pub features: DevicePtr<f64>,
-    /// by set: the products, then their factor, in `cells_of` numbers
+    /// by set: the products of the features, then perhaps their factor, `cells_of_factor` numbers
     pub factors: DevicePtr<f64>,
+    /// by set: the inverse of the factor, as many
+    pub inverses: DevicePtr<f64>,
     /// by set: 1 - h by row, n numbers
     pub left: DevicePtr<f64>,
     /// by set: the factor c
     pub shares: DevicePtr<f64>,
-    /// by side: n rows of `sides` numbers
+    /// by side: `sides` columns of n numbers
     pub residuals: DevicePtr<f64>,
     /// by side: by feature `width` numbers
     pub coefficients: DevicePtr<f64>,
@@ -913,7 +918,7 @@ pub(super) struct FeaturesArgs {
     pub count: u64,
     /// rows that a block holds in shared memory
     pub staged: u64,
-    /// whether the factor is made in shared memory
+    /// whether the factor and its inverse are in shared memory
     pub in_shared: u64,
 }
 

@@ -22,6 +22,11 @@ pub(super) trait Asked: Holds {
     /// Returns the number of questions that keep the GPU busy; see [`Asker::batch`].
     fn batch(&self) -> usize;
 
+    /// Returns the most questions of a batch; see [`Asker::largest`].
+    fn largest(&self) -> usize {
+        self.batch()
+    }
+
     /// Answers a batch; see [`Asker::ask`]. The caller has bound the GPU to this thread and has set the account to the batch's level.
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 }
@@ -29,6 +34,10 @@ pub(super) trait Asked: Holds {
 impl<T: Asked> Asker for T {
     fn batch(&self) -> usize {
         Asked::batch(self)
+    }
+
+    fn largest(&self) -> usize {
+        Asked::largest(self)
     }
 
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {

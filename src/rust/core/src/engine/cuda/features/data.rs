@@ -8,8 +8,10 @@ use crate::engine::cuda::arguments::{
 };
 use crate::engine::cuda::cut::upload_columns;
 use crate::engine::cuda::gpu::buffer::Buffer;
+use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::plan::{aligned, planned};
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::memory::{self, Use};
 use crate::panels::{Row, WIDE};
 use crate::Result;
 
@@ -23,6 +25,9 @@ const BUSY_SETS: u64 = 264;
 const MOST_SETS: u64 = 2048;
 const MOST_OF_SIDES: u64 = 1 << 15;
 const MOST_TESTS: u64 = 1 << 16;
+
+/// Numbers that are copied together.
+const TOGETHER: usize = 1 << 20;
 
 /// Members of a set for which there is room, on average.
 const MEMBERS: usize = 8;
@@ -46,7 +51,7 @@ impl Shape {
     }
 
     fn of_set(&self) -> u64 {
-        8 * (self.n * self.width + self.n + 1) as u64 + 8 * cells_of_factor(self.width as u64)
+        8 * (self.n * self.width + self.n + 1) as u64 + 16 * cells_of_factor(self.width as u64)
     }
 
     fn of_side(&self) -> u64 {
@@ -96,15 +101,11 @@ impl Plan {
         ]
     }
 
-    /// Returns the bytes of what tests given a set share: features, factors, what leverages leave, factors c.
-    fn of_sets(&self) -> [u64; 4] {
+    /// Returns the bytes of what tests given a set share: features, factors, their inverses, what leverages leave, factors c.
+    fn of_sets(&self) -> [u64; 5] {
         let Shape { n, width, .. } = self.shape;
-        [
-            aligned(8 * self.sets * n * width),
-            aligned(8 * self.sets * cells_of_factor(width as u64) as usize),
-            aligned(8 * self.sets * n),
-            aligned(8 * self.sets),
-        ]
+        let of_factors = aligned(8 * self.sets * cells_of_factor(width as u64) as usize);
+        [aligned(8 * self.sets * n * width), of_factors, of_factors, aligned(8 * self.sets * n), aligned(8 * self.sets)]
     }
 
     /// Returns the bytes of residuals, of coefficients and of mean squares.
@@ -133,7 +134,7 @@ const EDGES: u64 = 6 * 256;
 /// Returns the bytes of a variable's column, features and weights.
 fn bytes_of(test: &KernelTest, variable: usize) -> u64 {
     let cell = if matches!(test.cells(variable), Cells::Numbers(_)) { 8 } else { 2 };
-    let of_rows = test.n() * (cell + size_of::<Row>());
+    let of_rows = test.n() * (cell + 8 * test.settings().sides);
     (of_rows + test.levels(variable) * (test.panels() + 1) * size_of::<Row>() + size_of::<FeaturesColumn>()) as u64
 }
 
@@ -207,7 +208,7 @@ fn commit(engine: &mut FeaturesCudaEngine, plan: &Plan) -> Result<()> {
 /// Copies the columns of these variables to the GPU. The plan must have room for them.
 pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) -> Result<Data> {
     let test = engine.test;
-    let n = test.n();
+    let (n, settings) = (test.n(), test.settings());
     let mut places = vec![None; test.p()];
     let (mut numbers, mut codes, mut sides) = (Vec::new(), Vec::new(), Vec::new());
     let (mut weights, mut columns): (Vec<Row>, Vec<FeaturesColumn>) = (Vec::new(), Vec::new());
@@ -231,7 +232,7 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
             values: (before * n) as u64,
             weights: (begin * WIDE) as u64,
             joint: (weights.len() * WIDE) as u64,
-            sides: (sides.len() * n * WIDE) as u64,
+            sides: (sides.len() * n * settings.sides) as u64,
         });
         weights.extend(joint);
         sides.push(test.sides(variable).0);
@@ -240,13 +241,13 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
     let held = &mut engine.held;
     let of_numbers: DevicePtr<f64> = held.device(Buffer::FeaturesData)?.cast();
     let of_codes: DevicePtr<u16> = of_numbers.carve(aligned(8 * n * numbers.len()));
-    let of_sides: DevicePtr<Row> = of_codes.carve(aligned(2 * n * codes.len()));
-    let of_weights: DevicePtr<Row> = of_sides.carve(aligned(size_of::<Row>() * n * sides.len()));
+    let of_sides: DevicePtr<f64> = of_codes.carve(aligned(2 * n * codes.len()));
+    let of_weights: DevicePtr<Row> = of_sides.carve(aligned(8 * n * settings.sides * sides.len()));
     let of_columns: DevicePtr<FeaturesColumn> = of_weights.carve(aligned(size_of_val(&weights[..])));
     let of_phases: DevicePtr<Row> = of_columns.carve(aligned(size_of_val(&columns[..])));
     upload_columns(held, of_numbers, &numbers, n)?;
     upload_columns(held, of_codes, &codes, n)?;
-    upload_columns(held, of_sides, &sides, n)?;
+    upload_sides(held, of_sides, &sides, settings.sides)?;
     held.upload(of_weights, &weights)?;
     held.upload(of_columns, &columns)?;
     held.upload(of_phases, &phases)?;
@@ -257,11 +258,10 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
     let test_list: DevicePtr<FeaturesTest> = group_list.carve(groups);
     let member_list: DevicePtr<u32> = test_list.carve(tests);
     let row_list: DevicePtr<u32> = member_list.carve(members);
-    let [features, factors, left, _] = plan.of_sets();
+    let [features, factors, inverses, left, _] = plan.of_sets();
     let of_features: DevicePtr<f64> = held.device(Buffer::FeaturesSets)?.cast();
     let [of_residuals, of_coefficients, _] = plan.of_sides();
     let residuals: DevicePtr<f64> = held.device(Buffer::FeaturesSides)?.cast();
-    let settings = test.settings();
     let args = FeaturesArgs {
         n: n as u64,
         given: settings.given as u64,
@@ -272,7 +272,7 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
         numbers: of_numbers,
         codes: of_codes,
         weights: of_weights.cast(),
-        side_features: of_sides.cast(),
+        side_features: of_sides,
         columns: of_columns,
         phases: of_phases.cast(),
         members: member_list,
@@ -283,8 +283,9 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
         rows: if plan.shape.has_holes { row_list } else { DevicePtr::NULL },
         features: of_features,
         factors: of_features.carve(features),
-        left: of_features.carve(features + factors),
-        shares: of_features.carve(features + factors + left),
+        inverses: of_features.carve(features + factors),
+        left: of_features.carve(features + factors + inverses),
+        shares: of_features.carve(features + factors + inverses + left),
         residuals,
         coefficients: residuals.carve(of_residuals),
         squares: residuals.carve(of_residuals + of_coefficients),
@@ -292,6 +293,21 @@ pub fn upload(engine: &mut FeaturesCudaEngine, plan: Plan, variables: &[u32]) ->
         ..FeaturesArgs::default()
     };
     Ok(Data { args, plan, places })
+}
+
+/// Copies the features of variables as x or y, column by column.
+fn upload_sides(held: &Held, to: DevicePtr<f64>, sides: &[&[Row]], count: usize) -> Result<()> {
+    let of_one = sides.first().map_or(0, |rows| count * rows.len());
+    let together = (TOGETHER / of_one.max(1)).max(1);
+    let mut some = memory::space(of_one * together.min(sides.len()), Use::Samples)?;
+    for (part, sides) in sides.chunks(together).enumerate() {
+        some.clear();
+        for rows in sides {
+            (0..count).for_each(|column| some.extend(rows.iter().map(|row| row.0[column])));
+        }
+        held.upload(to.offset((part * together * of_one) as u64), &some)?;
+    }
+    Ok(())
 }
 
 impl Data {

@@ -84,6 +84,11 @@ impl Asked for FeaturesCudaEngine<'_> {
         (8_000_000 / self.test.n().max(1)).clamp(256, 16_384)
     }
 
+    fn largest(&self) -> usize {
+        // At level 1, questions about many sets of a pair share these sets with the questions about other pairs.
+        (128_000_000 / self.test.n().max(1)).clamp(Asked::batch(self), 1 << 18)
+    }
+
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         Ok(run::p_values(self, batch, watch)?.into_iter().map(Reply::P).collect())
     }

@@ -1,6 +1,5 @@
 //! A run of a batch of tests: questions in the order of their sets, as many at a time as there is room for.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::data::{plan_part, shares, upload, whole_data, Data};
@@ -9,7 +8,8 @@ use crate::ci::features::KernelTest;
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::{
     cells_of_factor, doubles_of_test, FeaturesArgs, FeaturesGroup, FeaturesSet, FeaturesSide, FeaturesTest, ANSWERS,
-    CROSS_ROWS, CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, PER_SIDE, SIDE_THREADS, TEST_WARPS, WIDE,
+    CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, MOST_COLUMNS, ORTHOGONAL_THREADS, PER_SIDE, SIDE_THREADS, TEST_WARPS,
+    WIDE,
 };
 use crate::engine::cuda::cut::by_columns;
 use crate::engine::cuda::gpu::held::Held;
@@ -22,9 +22,6 @@ const LAUNCH_STEPS: u64 = 100_000_000_000;
 
 /// Bytes of rows that a block holds in shared memory.
 const STAGED: u64 = 32 << 10;
-
-/// Most rows that a block holds.
-const MOST_STAGED: u64 = 32;
 
 /// Most sides of a group: the features of S are read once for all of them.
 const MOST_OF_GROUP: u64 = 4;
@@ -39,20 +36,21 @@ const OF_TASK: usize = 256;
 pub(super) fn fits(test: &KernelTest, held: &Held) -> bool {
     let limit = u64::from(held.gpu.shared_limit);
     let (width, sides) = (test.panels() as u64 * u64::from(WIDE), test.settings().sides as u64);
-    8 * u64::from(WARP) * width <= limit
-        && 8 * doubles_of_test(sides, sides) <= limit
-        && most_of_group(width, sides, limit) > 0
+    of_cross(width) <= limit && 8 * doubles_of_test(sides, sides) <= limit
 }
 
-/// Returns the most sides of a group: their coefficients must fit shared memory next to the fewest rows of features.
-fn most_of_group(width: u64, sides: u64, limit: u64) -> u64 {
-    (1..=MOST_OF_GROUP).rev().find(|most| staged_of(width, most * sides, limit) > 0).unwrap_or(0)
+/// Returns the bytes of shared memory of a block of `features_cross`: some rows of the features of S and of sides.
+fn of_cross(width: u64) -> u64 {
+    8 * u64::from(WARP) * (width + 1 + u64::from(MOST_COLUMNS) + 1)
 }
 
-/// Returns the rows of features that fit shared memory next to the coefficients of some columns; 0 if even the fewest do not fit.
-fn staged_of(width: u64, columns: u64, limit: u64) -> u64 {
-    let fits = |rows: &u64| 8 * (rows * (width + 1) + columns * (width + 1)) <= limit;
-    [64, 32, 16, 8].into_iter().find(fits).unwrap_or(0)
+/// Returns the rows of a block of `features_orthogonal`, and the bytes of shared memory for them and, if these fit, for the cells of the
+/// inverse.
+fn of_orthogonal(width: u64, cells: u64, limit: u64) -> (u64, u64, bool) {
+    let bytes = |rows: u64, whole: bool| 8 * rows * (width + 1) + if whole { cells } else { 0 };
+    let all = [(64, true), (32, true), (16, true), (32, false), (16, false), (8, false)];
+    let (rows, whole) = all.into_iter().find(|&(rows, whole)| bytes(rows, whole) <= limit).unwrap_or((8, false));
+    (rows, bytes(rows, whole), whole)
 }
 
 /// Returns the p-values of a batch of tests, in its order. `watch` gets the share that is done, and its error ends the run.
@@ -95,12 +93,13 @@ struct Sorted {
 
 /// A question.
 struct Question {
-    /// Whether there is a set, and the set's hash.
-    key: (bool, u64),
+    /// The set's hash; 0 only without a set.
+    key: u64,
     /// The question's position in the batch.
-    at: usize,
-    first: usize,
-    count: usize,
+    at: u32,
+    /// Where its set's members begin, and their number.
+    first: u32,
+    count: u32,
 }
 
 impl Sorted {
@@ -110,16 +109,24 @@ impl Sorted {
             let first = sorted.members.len();
             sorted.members.extend_from_slice(s);
             sorted.members[first..].sort_unstable();
-            let mut hasher = DefaultHasher::new();
-            sorted.members[first..].hash(&mut hasher);
-            sorted.questions.push(Question { key: (!s.is_empty(), hasher.finish()), at, first, count: s.len() });
+            // Any numbers that seldom coincide: equal sets must only be neighbours.
+            let mix = |hash: u64, &v: &u32| (hash ^ u64::from(v)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+            let hash = sorted.members[first..].iter().fold(0, mix);
+            let key = if s.is_empty() { 0 } else { hash.max(1) };
+            sorted.questions.push(Question { key, at: at as u32, first: first as u32, count: s.len() as u32 });
         }
         sorted.questions.sort_unstable_by_key(|question| (question.key, question.at));
         sorted
     }
 
     fn set(&self, question: &Question) -> &[u32] {
-        &self.members[question.first..question.first + question.count]
+        &self.members[question.first as usize..][..question.count as usize]
+    }
+
+    /// Returns whether two questions have the same set.
+    fn have_one_set(&self, one: &Question, other: &Question) -> bool {
+        // The comparison of two empty slices takes a tenth of a microsecond on some machines.
+        one.key == other.key && (one.key == 0 || self.set(one) == self.set(other))
     }
 }
 
@@ -144,17 +151,17 @@ impl Piece {
         let plan = &data.plan;
         let mut piece = Piece::default();
         let mut last: Option<&Question> = None;
-        let has_set = sorted.questions[from].key.0;
+        let has_set = sorted.questions[from].key > 0;
         known.fill((usize::MAX, 0));
         for question in sorted.questions[from..].iter().take(plan.tests) {
             let set = sorted.set(question);
-            let is_known = !test.has_holes() && last.is_some_and(|last| sorted.set(last) == set);
+            let is_known = !test.has_holes() && last.is_some_and(|last| sorted.have_one_set(last, question));
             let of_set = piece.sets.len() - usize::from(is_known);
-            let (x, y, _) = batch.get(question.at);
+            let (x, y, _) = batch.get(question.at as usize);
             let (x, y, joins) = (x.min(y), x.max(y), test.joins(set));
             let places = [2 * x, 2 * y + usize::from(joins)];
             let more = places.iter().filter(|&&place| known[place].0 != of_set).count();
-            if question.key.0 != has_set
+            if (question.key > 0) != has_set
                 || of_set >= plan.sets
                 || piece.sides.len() + more > plan.sides
                 || (!is_known && piece.members.len() + set.len() > plan.members)
@@ -191,18 +198,16 @@ impl Piece {
         piece
     }
 
-    /// Returns the sides in groups of at most `most`, each of one set, and the sides of the largest group.
-    fn groups(&self, most: u64) -> (Vec<FeaturesGroup>, u64) {
+    /// Returns the sides in groups of at most `most`, each of one set.
+    fn groups(&self, most: u64) -> Vec<FeaturesGroup> {
         let mut groups: Vec<FeaturesGroup> = Vec::new();
-        let mut largest = 1;
         for (at, side) in (0..).zip(&self.sides) {
             match groups.last_mut().filter(|group| group.set == side.set && group.count < most) {
                 Some(group) => group.count += 1,
                 None => groups.push(FeaturesGroup { set: side.set, first: at, count: 1 }),
             }
-            largest = largest.max(groups.last().map_or(1, |group| group.count));
         }
-        (groups, largest)
+        groups
     }
 
     /// Writes the rows of each test, which has a set of its own.
@@ -211,7 +216,7 @@ impl Piece {
         self.rows = memory::zeros(self.sets.len() * test.n(), Use::Level)?;
         let parts = self.sets.iter_mut().zip(self.rows.chunks_exact_mut(test.n().max(1))).zip(questions).collect();
         engine.held.pool.each_of(parts, |_, ((set, rows), question): ((&mut FeaturesSet, &mut [u32]), &Question)| {
-            let (x, y, s) = batch.get(question.at);
+            let (x, y, s) = batch.get(question.at as usize);
             let (mut present, mut found) = (Vec::new(), Vec::new());
             test.complete_rows(s.iter().map(|&v| v as usize).chain([x, y]), &mut present, &mut found);
             set.rows = found.len() as u64;
@@ -241,7 +246,7 @@ fn answer(
             piece.find_rows(engine, batch, questions)?;
         }
         let share = |done: usize| done as f64 / all as f64;
-        let answers = run(engine, data, &piece, sorted.questions[from].key.0, &mut || watch(share(from)))?;
+        let answers = run(engine, data, &piece, sorted.questions[from].key > 0, &mut || watch(share(from)))?;
         let rows = |at: usize| piece.sets[piece.sides[piece.tests[at].x as usize].set as usize].rows;
         let found: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
         engine.held.pool.each_of(found.chunks(OF_TASK).collect(), |task, found: &[AtomicU64]| {
@@ -249,7 +254,7 @@ fn answer(
                 found.store(test.p_of(answers[at]).to_bits(), Ordering::Relaxed);
             }
         });
-        questions.iter().zip(found).for_each(|(of, found)| p[of.at] = f64::from_bits(found.into_inner()));
+        questions.iter().zip(found).for_each(|(of, found)| p[of.at as usize] = f64::from_bits(found.into_inner()));
         from += questions.len();
         watch(share(from))?;
     }
@@ -277,50 +282,52 @@ fn run(
     let limit = u64::from(held.gpu.shared_limit);
     let args = FeaturesArgs { width, ..data.args };
     let (n, sides) = (args.n, args.sides);
-    let (groups, of_group) = piece.groups(most_of_group(width, sides, limit));
+    let groups = piece.groups((u64::from(MOST_COLUMNS) / sides).clamp(1, MOST_OF_GROUP));
     held.upload(args.groups, &groups)?;
     let mut run = Run { held, look, args };
 
     let cells = 8 * cells_of_factor(width);
-    let row_blocks = n.div_ceil(8).clamp(1, ROW_BLOCKS) as u32;
-    let staged = (STAGED / (8 * width)).clamp(1, MOST_STAGED);
-    let in_shared = cells <= limit;
-    run.args = FeaturesArgs { staged, in_shared: u64::from(in_shared), ..args };
-    let mut of_sets = |launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
+    let mut of_sets = |args: FeaturesArgs, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
+        run.args = args;
         run.over(piece.sets.len(), n * width * width, 1, |args, first| args.first_set = first, launch)
     };
-    of_sets(&|count| Kernel::features_given.on((row_blocks, count), GIVEN_THREADS, 0))?;
-    of_sets(&|count| Kernel::features_products.on((count, 1), GIVEN_THREADS, 8 * staged * width))?;
-    of_sets(&|count| Kernel::features_factor.on((count, 1), FACTOR_THREADS, if in_shared { cells } else { 0 }))?;
-    let threads = if 16 * u64::from(WARP) * width <= limit { 2 * WARP } else { WARP };
-    let blocks = n.div_ceil(u64::from(threads)).max(1) as u32;
-    of_sets(&|count| Kernel::features_left.on((blocks, count), threads, 8 * u64::from(threads) * width))?;
-    of_sets(&|count| Kernel::features_share.on((count.div_ceil(8), 1), 8 * WARP, 0))?;
+    let blocks = n.div_ceil(GIVEN_THREADS.into()).clamp(1, ROW_BLOCKS) as u32;
+    of_sets(args, &|count| Kernel::features_given.on((blocks, count), GIVEN_THREADS, 0))?;
+    let staged = (STAGED / (8 * (width + 1))).clamp(1, WARP.into());
+    let shared = 8 * staged * (width + 1);
+    of_sets(FeaturesArgs { staged, ..args }, &|count| Kernel::features_products.on((count, 1), GIVEN_THREADS, shared))?;
+    let in_shared = 2 * cells <= limit;
+    let shared = if in_shared { 2 * cells } else { 0 };
+    of_sets(FeaturesArgs { in_shared: in_shared.into(), ..args }, &|count| {
+        Kernel::features_factor.on((count, 1), FACTOR_THREADS, shared)
+    })?;
+    let (staged, shared, in_shared) = of_orthogonal(width, cells, limit);
+    let (blocks, threads) =
+        (n.div_ceil(staged).max(1) as u32, (staged * width / 16).clamp(32, ORTHOGONAL_THREADS.into()));
+    of_sets(FeaturesArgs { staged, in_shared: in_shared.into(), ..args }, &|count| {
+        Kernel::features_orthogonal.on((blocks, count), threads.next_multiple_of(WARP.into()) as u32, shared)
+    })?;
+    of_sets(args, &|count| Kernel::features_share.on((count.div_ceil(8), 1), 8 * WARP, 0))?;
 
+    run.args = args;
     let steps = n * width * sides;
     let of_sides = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
         run.over(piece.sides.len(), steps, 8, |args, first| args.first_side = first, launch)
     };
     let of_groups = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
-        run.over(groups.len(), steps * of_group, 8, |args, first| args.first_group = first, launch)
+        run.over(groups.len(), steps * MOST_OF_GROUP, 8, |args, first| args.first_group = first, launch)
     };
-    let columns = of_group * sides;
-    let (each, tiles) = (u64::from(PER_SIDE), columns.div_ceil(PER_SIDE.into()));
-    let threads = |tiles: u64| tiles.next_multiple_of(WARP.into()).min(CROSS_THREADS.into()) as u32;
-    let staged = staged_of(width, columns, limit);
-    run.args = FeaturesArgs { staged, ..args };
-    let of_joint = 8 * u64::from(SIDE_THREADS + 2 * WIDE);
     if piece.joins {
-        of_sides(&mut run, &|count| Kernel::features_joint.on((count, 1), SIDE_THREADS, of_joint))?;
+        let shared = 8 * u64::from(SIDE_THREADS + 2 * WIDE);
+        of_sides(&mut run, &|count| Kernel::features_joint.on((count, 1), SIDE_THREADS, shared))?;
     }
-    let shared = 8 * u64::from(CROSS_ROWS) * (width + tiles * each);
-    of_groups(&mut run, &|count| Kernel::features_cross.on((count, 1), threads(width / each * tiles), shared))?;
-    let shared = 8 * columns * (width + 1);
-    of_groups(&mut run, &|count| Kernel::features_solve.on((count, 1), SIDE_THREADS, shared))?;
-    let (blocks, shared) = (n.div_ceil(staged).max(1) as u32, 8 * (staged * (width + 1) + columns * width));
-    of_groups(&mut run, &|count| {
-        Kernel::features_subtract.on((blocks, count), threads(staged / each * tiles), shared)
-    })?;
+    let each = u64::from(PER_SIDE);
+    let tiles = width / each * groups.iter().map(|group| (group.count * sides).div_ceil(each)).max().unwrap_or(1);
+    let threads = tiles.next_multiple_of(WARP.into()).min(CROSS_THREADS.into()) as u32;
+    of_groups(&mut run, &|count| Kernel::features_cross.on((count, 1), threads, of_cross(width)))?;
+    let blocks = n.div_ceil(SIDE_THREADS.into()).max(1) as u32;
+    let shared = 8 * width * u64::from(MOST_COLUMNS);
+    of_groups(&mut run, &|count| Kernel::features_subtract.on((blocks, count), SIDE_THREADS, shared))?;
     let shared = 8 * u64::from(SIDE_THREADS);
     of_sides(&mut run, &|count| Kernel::features_squares.on((count, 1), SIDE_THREADS, shared))?;
 

@@ -128,8 +128,8 @@ modules! {
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d knn_paper_long_d;
     "mixed/cells" MixedArgs: mixed_cells;
-    "features/given" FeaturesArgs: features_given features_products features_factor features_left features_share;
-    "features/sides" FeaturesArgs: features_joint features_cross features_solve features_subtract features_squares;
+    "features/given" FeaturesArgs: features_given features_products features_factor features_orthogonal features_share;
+    "features/sides" FeaturesArgs: features_joint features_cross features_subtract features_squares;
     "features/tests" FeaturesArgs: features_tests;
     "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_pairs
         cor_blocks cor_spread;
