@@ -2,9 +2,10 @@
 #include "features/args.cuh"
 
 constexpr u32 SIDE_THREADS = 128;   // host: threads of a block of `features_joint`, `features_subtract` and `features_squares`
-constexpr u32 CROSS_THREADS = 256;  // host: most threads of a block of `features_cross`
+constexpr u32 CROSS_THREADS = 320;  // host: most threads of a block of `features_cross`
 constexpr u32 CROSS_ROWS = WARP;      // rows that a block of `features_cross` holds
-constexpr u32 MOST_COLUMNS = 20;    // host: most columns of a group
+constexpr u32 MOST_COLUMNS = 40;    // host: most columns of a group
+constexpr u32 OF_PART = 20;         // host: columns of a group that a block of `features_subtract` has
 constexpr u32 PER_SIDE = 4;             // host: columns or rows that a thread has on a side of its tile
 
 // Writes the features of variables joined with S, scaled to mean 0 and mean square 1; a block for each side, and none for others.
@@ -157,37 +158,39 @@ extern "C" __global__ void __launch_bounds__(CROSS_THREADS) features_cross(const
     }
 }
 
-// Writes the residuals of sides: a grid of blocks of rows by groups, a row with all columns of the group for each thread.
+// Writes the residuals of sides: a grid of blocks of rows by groups and parts of their columns. A thread has a row with the columns of a part.
 extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_subtract(const __grid_constant__ FeaturesArgs a) {
     extern __shared__ double memory[];
-    Columns columns(a, a.first_group + blockIdx.y);
+    constexpr u32 PARTS = MOST_COLUMNS / OF_PART;
+    Columns columns(a, a.first_group + blockIdx.y / PARTS);
     u64 rows = a.sets[columns.group.set].rows, r = (u64)blockIdx.x * SIDE_THREADS + threadIdx.x;
-    if ((u64)blockIdx.x * SIDE_THREADS >= rows) return;
-    u32 width = (u32)a.width;
-    for (u32 c = threadIdx.x / WARP; c < MOST_COLUMNS; c += SIDE_THREADS / WARP) {
-        const double* from = columns.coefficients(min(c, columns.count - 1));
-        for (u32 i = lane_id(); i < width; i += WARP) memory[i * MOST_COLUMNS + c] = from[i];
+    u32 width = (u32)a.width, begin = blockIdx.y % PARTS * OF_PART;
+    if ((u64)blockIdx.x * SIDE_THREADS >= rows || begin >= columns.count) return;
+    u32 count = min(columns.count - begin, OF_PART);
+    for (u32 c = threadIdx.x / WARP; c < OF_PART; c += SIDE_THREADS / WARP) {
+        const double* from = columns.coefficients(begin + min(c, count - 1));
+        for (u32 i = lane_id(); i < width; i += WARP) memory[i * OF_PART + c] = from[i];
     }
     __syncthreads();
     if (r >= rows) return;
-    double left[MOST_COLUMNS];
+    double left[OF_PART];
 #pragma unroll
-    for (u32 c = 0; c < MOST_COLUMNS; c++) left[c] = c < columns.count ? columns.feature(r, c) : 0.0;
+    for (u32 c = 0; c < OF_PART; c++) left[c] = c < count ? columns.feature(r, begin + c) : 0.0;
     const double* v = a.features + columns.group.set * a.n * width + r;
 #pragma unroll 4
     for (u32 i = 0; i < width; i++) {
         double value = -v[i * a.n];
-        const double* by = memory + i * MOST_COLUMNS;
+        const double* by = memory + i * OF_PART;
 #pragma unroll
-        for (u32 tile = 0; tile < MOST_COLUMNS / PER_SIDE; tile++) {
-            if (tile >= columns.tiles) break;
+        for (u32 first = 0; first < OF_PART; first += PER_SIDE) {
+            if (first >= count) break;
 #pragma unroll
-            for (u32 k = 0; k < PER_SIDE; k++) left[tile * PER_SIDE + k] = fma(value, by[tile * PER_SIDE + k], left[tile * PER_SIDE + k]);
+            for (u32 k = first; k < first + PER_SIDE; k++) left[k] = fma(value, by[k], left[k]);
         }
     }
 #pragma unroll
-    for (u32 c = 0; c < MOST_COLUMNS; c++) {
-        if (c < columns.count) a.residuals[(columns.side(c) * a.sides + c % (u32)a.sides) * a.n + r] = left[c];
+    for (u32 c = 0; c < OF_PART; c++) {
+        if (c < count) a.residuals[(columns.side(begin + c) * a.sides + (begin + c) % (u32)a.sides) * a.n + r] = left[c];
     }
 }
 

@@ -48,10 +48,13 @@ pub(super) const ORTHOGONAL_THREADS: u32 = 512;
 pub(super) const SIDE_THREADS: u32 = 128;
 
 /// `CROSS_THREADS` of kernels/features/sides.cu: most threads of a block of `features_cross`.
-pub(super) const CROSS_THREADS: u32 = 256;
+pub(super) const CROSS_THREADS: u32 = 320;
 
 /// `MOST_COLUMNS` of kernels/features/sides.cu: most columns of a group.
-pub(super) const MOST_COLUMNS: u32 = 20;
+pub(super) const MOST_COLUMNS: u32 = 40;
+
+/// `OF_PART` of kernels/features/sides.cu: columns of a group that a block of `features_subtract` has.
+pub(super) const OF_PART: u32 = 20;
 
 /// `PER_SIDE` of kernels/features/sides.cu: columns or rows that a thread has on a side of its tile.
 pub(super) const PER_SIDE: u32 = 4;

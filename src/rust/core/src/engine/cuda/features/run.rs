@@ -1,6 +1,7 @@
 //! A run of a batch of tests: questions in the order of their sets, as many at a time as there is room for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::data::{plan_part, shares, upload, whole_data, Data};
 use super::FeaturesCudaEngine;
@@ -8,8 +9,8 @@ use crate::ci::features::KernelTest;
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::{
     cells_of_factor, doubles_of_test, FeaturesArgs, FeaturesGroup, FeaturesSet, FeaturesSide, FeaturesTest, ANSWERS,
-    CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, MOST_COLUMNS, ORTHOGONAL_THREADS, PER_SIDE, SIDE_THREADS, TEST_WARPS,
-    WIDE,
+    CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, MOST_COLUMNS, OF_PART, ORTHOGONAL_THREADS, PER_SIDE, SIDE_THREADS,
+    TEST_WARPS, WIDE,
 };
 use crate::engine::cuda::cut::by_columns;
 use crate::engine::cuda::gpu::held::Held;
@@ -24,7 +25,7 @@ const LAUNCH_STEPS: u64 = 100_000_000_000;
 const STAGED: u64 = 32 << 10;
 
 /// Most sides of a group: the features of S are read once for all of them.
-const MOST_OF_GROUP: u64 = 4;
+const MOST_OF_GROUP: u64 = 8;
 
 /// Most blocks of rows of a set in a launch.
 const ROW_BLOCKS: u64 = 4096;
@@ -100,12 +101,14 @@ struct Question {
     /// Where its set's members begin, and their number.
     first: u32,
     count: u32,
+    /// The variables, the smaller one first.
+    pair: [u32; 2],
 }
 
 impl Sorted {
     fn new(test: &KernelTest, batch: &Batch) -> Self {
         let mut sorted = Sorted { questions: Vec::with_capacity(batch.len()), members: Vec::new() };
-        for (at, (_, _, s)) in batch.iter().enumerate().filter(|(_, (_, _, s))| test.answers(s)) {
+        for (at, (x, y, s)) in batch.iter().enumerate().filter(|(_, (_, _, s))| test.answers(s)) {
             let first = sorted.members.len();
             sorted.members.extend_from_slice(s);
             sorted.members[first..].sort_unstable();
@@ -113,7 +116,9 @@ impl Sorted {
             let mix = |hash: u64, &v: &u32| (hash ^ u64::from(v)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
             let hash = sorted.members[first..].iter().fold(0, mix);
             let key = if s.is_empty() { 0 } else { hash.max(1) };
-            sorted.questions.push(Question { key, at: at as u32, first: first as u32, count: s.len() as u32 });
+            let pair = [x.min(y) as u32, x.max(y) as u32];
+            let (at, first, count) = (at as u32, first as u32, s.len() as u32);
+            sorted.questions.push(Question { key, at, first, count, pair });
         }
         sorted.questions.sort_unstable_by_key(|question| (question.key, question.at));
         sorted
@@ -147,7 +152,7 @@ type Known = Vec<(usize, usize)>;
 
 impl Piece {
     /// Cuts a piece from the questions, beginning with question `from`: as many as there is room for, all with a set or all without.
-    fn cut(test: &KernelTest, data: &Data, batch: &Batch, sorted: &Sorted, from: usize, known: &mut Known) -> Self {
+    fn cut(test: &KernelTest, data: &Data, sorted: &Sorted, from: usize, known: &mut Known) -> Self {
         let plan = &data.plan;
         let mut piece = Piece::default();
         let mut last: Option<&Question> = None;
@@ -157,8 +162,7 @@ impl Piece {
             let set = sorted.set(question);
             let is_known = !test.has_holes() && last.is_some_and(|last| sorted.have_one_set(last, question));
             let of_set = piece.sets.len() - usize::from(is_known);
-            let (x, y, _) = batch.get(question.at as usize);
-            let (x, y, joins) = (x.min(y), x.max(y), test.joins(set));
+            let ([x, y], joins) = (question.pair.map(|of| of as usize), test.joins(set));
             let places = [2 * x, 2 * y + usize::from(joins)];
             let more = places.iter().filter(|&&place| known[place].0 != of_set).count();
             if (question.key > 0) != has_set
@@ -234,27 +238,40 @@ fn answer(
     p: &mut [f64],
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
-    let test = engine.test;
+    let (test, pool) = (engine.test, engine.held.pool.clone());
     let sorted = Sorted::new(test, batch);
-    let mut known = vec![(usize::MAX, 0); 2 * test.p()];
     let all = sorted.questions.len();
-    let mut from = 0;
-    while from < all {
-        let mut piece = Piece::cut(test, data, batch, &sorted, from, &mut known);
+    let known = Mutex::new(vec![(usize::MAX, 0); 2 * test.p()]);
+    let cut = |from: usize| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        (from < all).then(|| Piece::cut(test, data, &sorted, from, &mut known))
+    };
+    let (mut from, mut next) = (0, cut(0));
+    while let Some(mut piece) = next {
         let questions = &sorted.questions[from..from + piece.tests.len()];
         if test.has_holes() {
             piece.find_rows(engine, batch, questions)?;
         }
         let share = |done: usize| done as f64 / all as f64;
-        let answers = run(engine, data, &piece, sorted.questions[from].key > 0, &mut || watch(share(from)))?;
+        let mut look = || watch(share(from));
+        // A thread cuts the next piece while the GPU works.
+        let later = Mutex::new(None);
+        let cut_next = || {
+            if let Ok(mut later) = later.try_lock() {
+                later.get_or_insert_with(|| cut(from + questions.len()));
+            }
+        };
+        let answers = pool.beside(1, cut_next, || run(engine, data, &piece, questions[0].key > 0, &mut look))?;
         let rows = |at: usize| piece.sets[piece.sides[piece.tests[at].x as usize].set as usize].rows;
         let found: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
-        engine.held.pool.each_of(found.chunks(OF_TASK).collect(), |task, found: &[AtomicU64]| {
+        pool.each_of(found.chunks(OF_TASK).collect(), |task, found: &[AtomicU64]| {
             for (at, found) in (task * OF_TASK..).zip(found).filter(|(at, _)| rows(*at) > 0) {
                 found.store(test.p_of(answers[at]).to_bits(), Ordering::Relaxed);
             }
         });
         questions.iter().zip(found).for_each(|(of, found)| p[of.at as usize] = f64::from_bits(found.into_inner()));
+        next =
+            later.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| cut(from + questions.len()));
         from += questions.len();
         watch(share(from))?;
     }
@@ -326,8 +343,8 @@ fn run(
     let threads = tiles.next_multiple_of(WARP.into()).min(CROSS_THREADS.into()) as u32;
     of_groups(&mut run, &|count| Kernel::features_cross.on((count, 1), threads, of_cross(width)))?;
     let blocks = n.div_ceil(SIDE_THREADS.into()).max(1) as u32;
-    let shared = 8 * width * u64::from(MOST_COLUMNS);
-    of_groups(&mut run, &|count| Kernel::features_subtract.on((blocks, count), SIDE_THREADS, shared))?;
+    let (shared, parts) = (8 * width * u64::from(OF_PART), MOST_COLUMNS / OF_PART);
+    of_groups(&mut run, &|count| Kernel::features_subtract.on((blocks, count * parts), SIDE_THREADS, shared))?;
     let shared = 8 * u64::from(SIDE_THREADS);
     of_sides(&mut run, &|count| Kernel::features_squares.on((count, 1), SIDE_THREADS, shared))?;
 
