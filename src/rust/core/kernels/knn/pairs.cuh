@@ -144,23 +144,45 @@ __device__ inline void draw_permutation(
     }
 }
 
-// Writes permuted x by sample, and clears the sum. A thread takes a permutation of a test.
-template <class T> __device__ inline void permute(const KnnArgs &args) {
-    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.permutations;
+// Draws permutations in device memory: writes by sample the sample that it takes x from. A thread takes a permutation of a draw; permutation
+// 0 is the data.
+__device__ inline void draw_in_memory(const KnnArgs &args) {
+    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.draws * args.permutations;
     if (id >= args.end_task) return;
-    ((u64 *)args.sums)[id] = 0;
-    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
-    const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
-    T *out = (T *)args.permuted + id * n;
-    auto give = [&](u32 sample, u32 from) { out[sample] = x[from]; };
-    if (number == 0) {
-        for (u32 a = 0; a < n; a++) give(a, a);
-        return;
-    }
-    u32 set = ((const u32 *)args.test_set)[test];
-    uint2 key = ((const uint2 *)args.test_key)[test];
+    u32 draw = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+    if (number == 0) return;
+    u32 *out = (u32 *)args.drawn + id * args.n;
+    auto give = [&](u32 sample, u32 from) { out[sample] = from; };
+    u32 set = ((const u32 *)args.draw_set)[draw];
+    uint2 key = ((const uint2 *)args.draw_key)[draw];
     u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
     draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
+}
+
+// Calls give(permutation, place) for the places of the launch's permutations, and clears the sums of these. The threads of the grid take the
+// places in turn.
+template <class Give> __device__ inline void by_places(const KnnArgs &args, Give give) {
+    for (u64 at : by_thread((args.end_task - args.first_task) * args.n)) {
+        u64 permutation = args.first_task + at / args.n, place = at % args.n;
+        if (place == 0) ((u64 *)args.sums)[permutation] = 0;
+        give(permutation, (u32)place);
+    }
+}
+
+// Returns the sample that a sample takes x from in a permutation of a test.
+template <class Index> __device__ inline u32 drawn_for(const KnnArgs &args, u64 permutation, u32 sample) {
+    u64 number = permutation % args.permutations;
+    if (number + args.first_permutation == 0) return sample;
+    u64 draw = ((const u32 *)args.test_draw)[permutation / args.permutations];
+    return ((const Index *)args.drawn)[(draw * args.permutations + number) * args.n + sample];
+}
+
+// Writes permuted x by sample.
+template <class T> __device__ inline void permute(const KnnArgs &args) {
+    by_places(args, [&](u64 permutation, u32 sample) {
+        const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[permutation / args.permutations] * args.n;
+        ((T *)args.permuted)[permutation * args.n + sample] = x[drawn_for<u32>(args, permutation, sample)];
+    });
 }
 
 // Returns the radius within which points count, given the distance rho to the k-th neighbour. For floats, which are whole numbers here, it

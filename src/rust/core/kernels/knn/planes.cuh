@@ -308,23 +308,17 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory. If that has room for
-// few threads, the order of the samples lies in device memory, the orders of a warp side by side.
-__device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
+// Draws permutations as `draw_in_memory`, in shared memory. If that has room for few threads, the order of the samples lies in device memory,
+// the orders of a warp side by side.
+__device__ inline void draw_in_shared(const KnnArgs &args, char *shared) {
     u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.end_task) return;
-    ((u64 *)args.sums)[id] = 0;
-    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
-    const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * n;
-    const u16 *places = (const u16 *)args.places + (u64)((const u32 *)args.test_guide)[test] * n;
-    u16 *out = (u16 *)args.permuted + id * args.permuted_stride;
-    auto give = [&](u32 sample, u32 from) { out[places[sample]] = x[from]; };
-    if (number == 0) {
-        for (u32 a = 0; a < n; a++) give(a, a);
-        return;
-    }
-    u32 set = ((const u32 *)args.test_set)[test];
-    uint2 key = ((const uint2 *)args.test_key)[test];
+    u32 n = (u32)args.n, draw = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+    if (number == 0) return;
+    u16 *out = (u16 *)args.drawn + id * n;
+    auto give = [&](u32 sample, u32 from) { out[sample] = (u16)from; };
+    u32 set = ((const u32 *)args.draw_set)[draw];
+    uint2 key = ((const uint2 *)args.draw_key)[draw];
     u32 threads = blockDim.x, *taken = (u32 *)shared + threadIdx.x;
     u16 *own = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + threadIdx.x;
     if (args.order) {
@@ -334,4 +328,14 @@ __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
         u16 *order = own + (u32)args.k_perm * threads;
         draw_permutation(args, set, key, number - 1, order, threads, own, taken, threads, give);
     }
+}
+
+// Writes permuted x by place.
+__device__ inline void permute_by_place(const KnnArgs &args) {
+    by_places(args, [&](u64 permutation, u32 place) {
+        u64 test = permutation / args.permutations;
+        const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * args.n;
+        u32 sample = ((const u16 *)args.sorted)[(u64)((const u32 *)args.test_guide)[test] * args.n + place];
+        ((u16 *)args.permuted)[permutation * args.permuted_stride + place] = x[drawn_for<u16>(args, permutation, sample)];
+    });
 }

@@ -3,6 +3,8 @@
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_neighbours_f(const KnnArgs args) { neighbours_of<float>(args); }
 
+extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_draw(const KnnArgs args) { draw_in_memory(args); }
+
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_f(const KnnArgs args) { permute<float>(args); }
 
 extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_f(const KnnArgs args) { paper_sums<float, LISTED>(args); }

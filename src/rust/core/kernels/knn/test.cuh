@@ -12,22 +12,23 @@ struct KnnArgs {
     u64 n, k, k_perm;
     // Tests at once, permutations of each, and the number of the first permutation: 0 is the data, m + 1 permutation m.
     u64 tests, permutations, first_permutation;
-    // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*,
+    // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that draw or permute, knn_paper_*,
     // knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes,
     // knn_slots).
     u64 first_task, end_task;
     // Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     Address<char> values, caps;
-    // By test: x, y, set (none: ~0), key. By set: where its members start, key.
-    Address<u32> test_x, test_y, test_set;
-    Address<uint2> test_key;
+    // By test: x, y, set (none: ~0), draw. By draw: set, key. By set: where its members start, key. Tests of one set have one draw.
+    Address<u32> test_x, test_y, test_set, test_draw, draw_set;
+    Address<uint2> draw_key;
+    u64 draws;
     Address<u32> set_start, set_members;
     Address<uint2> set_key;
     // k_perm neighbours by set and sample.
     Address<u32> neighbours;
-    // Permuted x by test, permutation and sample (with planes, by place). Working memory for drawing permutations; `order` is null if
-    // shared memory has it.
-    Address<char> permuted, order, taken, lists;
+    // Permuted x by test, permutation and sample (with planes, by place). By draw, permutation and sample: the sample that it takes x from.
+    // Working memory for drawing; `order` is null if shared memory has it.
+    Address<char> permuted, drawn, order, taken, lists;
     // Rows of distances that do not fit in registers: three for each warp that sums, one for each that looks for neighbours.
     Address<char> rows;
     // Values in all rows of a warp.
@@ -62,9 +63,9 @@ enum Purpose { FOR_KEY = 0, FOR_LOCAL = 1, FOR_PLAIN = 2 };
 
 constexpr u32 NO_SET = 0xffffffff;    // host: `test_set` if S is empty
 
-constexpr u32 KNN_THREADS = 128;        // host: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes
+constexpr u32 KNN_THREADS = 128;        // host: threads of a block that finds neighbours, draws in device memory, permutes, sums by warps or makes planes
 constexpr u32 PAPER_THREADS = 32;       // host: threads of a block of the paper's kernel
-constexpr u32 SHUFFLING_THREADS = 128;  // host: most threads of a block of the kernel that permutes by place
+constexpr u32 SHUFFLING_THREADS = 128;  // host: most threads of a block of the kernel that draws in shared memory
 constexpr u32 SLOT_THREADS = 256;       // host: threads of a block of kernels that count with x's planes in device memory
 
 struct Words { u32 w[4]; };

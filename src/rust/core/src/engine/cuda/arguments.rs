@@ -197,13 +197,13 @@ pub(super) const GAO: u64 = 2;
 /// `NO_SET` of kernels/knn/test.cuh: `test_set` if S is empty.
 pub(super) const NO_SET: u32 = 0xffffffff;
 
-/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes.
+/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, draws in device memory, permutes, sums by warps or makes planes.
 pub(super) const KNN_THREADS: u32 = 128;
 
 /// `PAPER_THREADS` of kernels/knn/test.cuh: threads of a block of the paper's kernel.
 pub(super) const PAPER_THREADS: u32 = 32;
 
-/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: most threads of a block of the kernel that permutes by place.
+/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: most threads of a block of the kernel that draws in shared memory.
 pub(super) const SHUFFLING_THREADS: u32 = 128;
 
 /// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
@@ -711,24 +711,28 @@ pub(super) struct KnnArgs {
     pub tests: u64,
     pub permutations: u64,
     pub first_permutation: u64,
-    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
+    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that draw or permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
     pub first_task: u64,
     pub end_task: u64,
     /// Columns of n values; by column, the largest distance in it (infinite unless it is discrete).
     pub values: DevicePtr<u8>,
     pub caps: DevicePtr<u8>,
-    /// By test: x, y, set (none: ~0), key. By set: where its members start, key.
+    /// By test: x, y, set (none: ~0), draw. By draw: set, key. By set: where its members start, key. Tests of one set have one draw.
     pub test_x: DevicePtr<u32>,
     pub test_y: DevicePtr<u32>,
     pub test_set: DevicePtr<u32>,
-    pub test_key: DevicePtr<[u32; 2]>,
+    pub test_draw: DevicePtr<u32>,
+    pub draw_set: DevicePtr<u32>,
+    pub draw_key: DevicePtr<[u32; 2]>,
+    pub draws: u64,
     pub set_start: DevicePtr<u32>,
     pub set_members: DevicePtr<u32>,
     pub set_key: DevicePtr<[u32; 2]>,
     /// k_perm neighbours by set and sample.
     pub neighbours: DevicePtr<u32>,
-    /// Permuted x by test, permutation and sample (with planes, by place). Working memory for drawing permutations; `order` is null if shared memory has it.
+    /// Permuted x by test, permutation and sample (with planes, by place). By draw, permutation and sample: the sample that it takes x from. Working memory for drawing; `order` is null if shared memory has it.
     pub permuted: DevicePtr<u8>,
+    pub drawn: DevicePtr<u8>,
     pub order: DevicePtr<u8>,
     pub taken: DevicePtr<u8>,
     pub lists: DevicePtr<u8>,

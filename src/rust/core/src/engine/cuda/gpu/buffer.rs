@@ -94,6 +94,8 @@ buffers! {
     KnnSets u8, "sets"
     KnnNeighbours u32, "neighbours"
     KnnPermuted u8, "permuted"
+    /// Permutations of samples, drawn for the tests of a set.
+    KnnDrawn u8, "permuted"
     KnnWalks u8, "walks"
     KnnRows u8, "distances"
     KnnPlanes u8, "planes"

@@ -49,6 +49,8 @@ pub struct BlockPlan {
     pub neighbours: u64,
     /// Bytes of permuted x.
     pub permuted: u64,
+    /// Bytes of permutations that are drawn.
+    pub drawn: u64,
     /// Bytes for drawing permutations; 0 if shared memory is enough.
     pub walks: u64,
     /// Bytes of rows of distances.
@@ -131,10 +133,11 @@ impl BlockPlan {
             slots,
             row_warps,
             data: shape.data(),
-            of_tests: 5 * aligned(4 * tests) + aligned(8 * tests),
+            of_tests: 7 * aligned(4 * tests) + aligned(8 * tests),
             of_sets: aligned(4 * (tests + 1)) + aligned(4 * members) + aligned(8 * tests),
             neighbours: aligned(4 * tests * n * k_perm),
             permuted: aligned(all * shape.permuted_row() * cell),
+            drawn: aligned(all * n * if by_planes { 2 } else { 4 }),
             walks,
             rows: (row_warps * shape.rows_a_warp() * shape.row() * shape.cell() as u64).next_multiple_of(256),
             of_planes: planes as u64 * shape.plane_bytes() + 2 * aligned(4 * planes) + aligned(4 * members),
@@ -161,13 +164,14 @@ impl BlockPlan {
     }
 
     /// Returns the bytes by use.
-    pub fn list(&self) -> [(BufferId, u64); 10] {
+    pub fn list(&self) -> [(BufferId, u64); 11] {
         [
             (BufferId::KnnData, self.data),
             (BufferId::KnnTests, self.of_tests),
             (BufferId::KnnSets, self.of_sets),
             (BufferId::KnnNeighbours, self.neighbours),
             (BufferId::KnnPermuted, self.permuted),
+            (BufferId::KnnDrawn, self.drawn),
             (BufferId::KnnWalks, self.walks),
             (BufferId::KnnRows, self.rows),
             (BufferId::KnnPlanes, self.of_planes),

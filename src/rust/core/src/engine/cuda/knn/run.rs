@@ -21,6 +21,9 @@ use crate::Result;
 /// Permutations of the first launch of tests that may stop early; later launches double.
 const FIRST_PERMUTATIONS: usize = 8;
 
+/// Most places of a launch that permutes: some hundredths of a second.
+const SLICE_PLACES: u64 = 1 << 31;
+
 /// A test that is not decided yet.
 struct OpenTest {
     /// Position of the test in the batch; `usize::MAX` once the test is decided.
@@ -307,42 +310,64 @@ fn permute_and_sum(
     args.test_x = engine.held.device(Buffer::KnnTests)?.cast();
     args.test_y = args.test_x.carve(a_column);
     args.test_set = args.test_y.carve(a_column);
-    args.test_key = args.test_set.carve(a_column);
+    args.test_draw = args.test_set.carve(a_column);
+    args.draw_set = args.test_draw.carve(a_column);
+    args.test_guide = args.draw_set.carve(a_column);
+    args.test_planes = args.test_guide.carve(a_column);
+    args.draw_key = args.test_planes.carve(a_column);
     engine.held.upload(args.test_x, &column(|test| test.x))?;
     engine.held.upload(args.test_y, &column(|test| test.y))?;
     engine.held.upload(args.test_set, &column(|test| test.set))?;
+    // Tests given one set are adjacent, and share their draws.
+    let (mut sets, mut keys, mut draws): (Vec<u32>, Vec<[u32; 2]>, Vec<u32>) = Default::default();
+    for test in tests {
+        if sets.last() != Some(&test.set) {
+            sets.push(test.set);
+            keys.push(test.key);
+        }
+        draws.push(sets.len() as u32 - 1);
+    }
+    engine.held.upload(args.test_draw, &draws)?;
+    engine.held.upload(args.draw_set, &sets)?;
+    engine.held.upload(args.draw_key, &keys)?;
+    args.draws = sets.len() as u64;
 
-    let permutations = args.tests * args.permutations;
+    let (permutations, drawn) = (args.tests * args.permutations, args.draws * args.permutations);
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
+    args.drawn = engine.held.device(Buffer::KnnDrawn)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
+    let permuting =
+        |count: u32| ((u64::from(count) * shape.n as u64).div_ceil(KNN_THREADS.into()).min(1 << 20) as u32, 1);
+    let slice = (SLICE_PLACES / shape.n as u64).max(1);
     match shape.form() {
         Form::Planes => {
-            args.test_guide = args.test_set.carve(a_column);
-            args.test_planes = args.test_guide.carve(a_column);
-            args.test_key = args.test_planes.carve(a_column);
             engine.held.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.upload(args.test_planes, &column(|test| test.planes))?;
-            let few = shape.shuffling_of_few(permutations);
+            let few = shape.shuffling_of_few(drawn);
             args.order = match few {
                 None if plan.walks > 0 => engine.held.device(Buffer::KnnWalks)?,
                 _ => DevicePtr::NULL,
             };
             let (threads, shared) = few.unwrap_or_else(|| shape.shuffling());
-            upload_keys(engine, args, tests)?;
-            let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
+            let of_draws = shape.slice_shuffles().next_multiple_of(u64::from(threads));
+            sliced(engine, args, [drawn, of_draws], &mut |_| watch(0.0), |count| {
+                [Kernel::knn_draw_p.on((count.div_ceil(threads), 1), threads, shared)]
+            })?;
             sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
-                [Kernel::knn_permute_p.on((count.div_ceil(threads), 1), threads, shared)]
+                [Kernel::knn_permute_p.on(permuting(count), KNN_THREADS, 0)]
             })?;
             sum_by_planes(engine, data, args, watch)?;
         }
         form => {
-            upload_keys(engine, args, tests)?;
             args.order = engine.held.device(Buffer::KnnWalks)?;
-            args.taken = args.order.carve(aligned(4 * (permutations * args.n) as usize));
-            args.lists = args.taken.carve(aligned(4 * (permutations * args.n.div_ceil(32)) as usize));
+            args.taken = args.order.carve(aligned(4 * (drawn * args.n) as usize));
+            args.lists = args.taken.carve(aligned(4 * (drawn * args.n.div_ceil(32)) as usize));
+            sliced(engine, args, [drawn, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
+                [Kernel::knn_draw.on((count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0)]
+            })?;
             let kernel = data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d);
-            sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
-                [kernel.on((count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0)]
+            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
+                [kernel.on(permuting(count), KNN_THREADS, 0)]
             })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
@@ -354,10 +379,6 @@ fn permute_and_sum(
     let mut sums = vec![0i64; permutations as usize];
     engine.held.fetch(args.sums, &mut sums, "running tests")?;
     Ok(sums)
-}
-
-fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[OpenTest]) -> Result<()> {
-    engine.held.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
 /// Launches kernels one after the other on slices of `all` blocks, permutations or samples. Each slice has at most `slice` of them:
