@@ -54,8 +54,9 @@
 #' - `"edge"` and `"set"` read a row of the graph from the GPU's memory; cuPC copies it into a block's shared memory.
 #'   They use several launches for a level, because launches must be short enough for Ctrl-C; cuPC uses one.
 #' - `"single"` and `"parallel"` use the papers' kernel for the estimate only. Permutations come from this package's
-#'   kernel and are drawn for each test, so that a test has the same p-value alone and in a search; GPU_CMIknn reuses
-#'   those of x given S for all y.
+#'   kernels. Tests given one set share them, as in GPU_CMIknn-Parallel. In GPU_CMIknn's kernel, threads compete for
+#'   neighbours, so that its permutations differ from run to run. Here the seed and S determine them, so that a test has
+#'   the same p-value alone and in a search.
 #' - `block` on several GPUs assigns some rows of pairs to each GPU, and all blocks pass through them. This is the
 #'   dissertation's algorithm 17, with a queue of rows instead of its fixed division.
 #'
