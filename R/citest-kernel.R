@@ -49,6 +49,9 @@
 #' Each test leaves out rows in which x, y or a member of S is missing. The tests run on the CPU's threads, and those by
 #' random features also on GPUs (`device`), with the same p-values to the last bit.
 #'
+#' If x and y are functions of factors in S except for a few random values, most residuals are 0, and the tests reject too
+#' often. Use [disCItest()] for factors.
+#'
 #' @inheritParams cmiKnnCItest
 #' @param suffStat The result of [suff_kernel()].
 #' @return The p-value, one number between 0 and 1; `NA` if no row has values of all variables.

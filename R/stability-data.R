@@ -210,6 +210,16 @@ with_stream_of <- function(fun, seed, replicate) {
   }
 }
 
+# Calls a function whose random numbers depend on `seed`, or are R's own if it is `NULL`.
+with_seed <- function(seed, fun) {
+  if (!is.null(seed)) {
+    restore <- random_state()
+    on.exit(restore())
+    stream_of(check_seed(seed), 0, 0L, 0L, integer())
+  }
+  fun()
+}
+
 # Sets R's random numbers to the stream of this test: "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
 stream_of <- function(seed, replicate, x, y, S) {
   of_sample <- (seed + 2654435 * replicate) %% .Machine$integer.max

@@ -176,7 +176,9 @@ stability <- function(
     check_level(alpha)
     given <- c(given, rule_of_data(names(given), given$u2pd %||% "relaxed"))
   }
-  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
+  named <- if (!missing(indepTest)) indepTest
+  # The statistic may draw a seed of its own, of features or permutations.
+  source <- with_seed(seed, function() resampling_source(data, named, make, control$na))
   if (is.null(given$labels) && is.null(given$p)) {
     given$labels <- source$labels
   }

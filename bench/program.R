@@ -51,8 +51,17 @@ lines_of <- function(command) {
 }
 shell <- function(command) paste(lines_of(command), collapse = " ")
 
-# Returns the commit of the tree, or what gpu-check.sh reports for a bundle; empty if neither is known.
+# Returns the commit of the tree when the program first asked, or what gpu-check.sh reports for a bundle; empty if neither
+# is known. The tree may change during a long run.
 commit_here <- function() {
+  if (is.null(of_git$commit)) {
+    of_git$commit <- commit_of_tree()
+  }
+  of_git$commit
+}
+of_git <- new.env()
+
+commit_of_tree <- function() {
   Sys.getenv("PCGPU_COMMIT", shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=7")))
 }
 

@@ -125,6 +125,7 @@ test_that("several GPUs pay from a certain amount of work", {
   expect_false(pays(list(kind = "discrete", dm = matrix(0L, 10, 100), p = 100), 100))
   expect_false(pays(list(kind = "knn", data = matrix(0, 10, 11), p = 11, permutations = 99), 11))
   expect_false(pays(mixed_test(1000), 100))
+  expect_false(pays(list(kind = "features", form = "rcot", n = 1e6), 1000))
   expect_false(pays(list(kind = "function"), 1e5))
 })
 
@@ -151,6 +152,10 @@ test_that("a GPU pays from a certain amount of work", {
   expect_false(pays(mixed_test(pcgpu:::auto_cells, "imputed", 0L), 100))
   expect_false(pays(mixed_test(pcgpu:::auto_cells, levels = 0L), 100))
   expect_false(pays(mixed_test(pcgpu:::auto_cells_rows - 1), 1e5))
+  features <- function(n, form = "rcot") pays(list(kind = "features", form = form, n = n), 100)
+  expect_true(features(ceiling(pcgpu:::auto_features / 4950)))
+  expect_false(features(floor(pcgpu:::auto_features / 4951)))
+  expect_false(features(1e6, "kci.gamma"))
   expect_false(pays(list(kind = "function"), 1e5))
 })
 

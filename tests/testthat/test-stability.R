@@ -154,6 +154,22 @@ test_that("the answer depends on the seed alone", {
   )
 })
 
+test_that("the seed determines features and permutations, too", {
+  x <- stability_data()[1:60, 1:4]
+  for (test in list(rcotCItest, cmiKnnCItest)) {
+    largest <- function(seed) {
+      quietly(stability(x, test, 0.05, replicates = 2, how = "subsample", seed = seed, m.max = 1))$fit@pMax
+    }
+    set.seed(1)
+    drawn <- runif(1)
+    set.seed(1)
+    one <- largest(4)
+    expect_identical(runif(1), drawn)
+    expect_identical(largest(4), one)
+    expect_false(identical(largest(5), one))
+  }
+})
+
 test_that("R functions give the same counts, here and on a cluster", {
   x <- stability_data()
   native <- stability(x, gaussCItest, 0.05, replicates = 8, seed = 4)
