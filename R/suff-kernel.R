@@ -21,7 +21,8 @@
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
 #'   - a sparse matrix, a `DelayedMatrix`, a `big.matrix` or a [pcgpu_file()], which is read into an ordinary matrix.
 #' @param features Numbers of random features: of x and of y (1 to 8), and of S (at least 1). `NULL` means 5 for x and y,
-#'   and for S 100 or a fifth of the rows, whichever is less, but at least 5.
+#'   and for S 100 or a fifth of the rows, whichever is less, but at least 5. A GPU takes up to 200 features of S, or up
+#'   to 850 if it has the memory for them in each of its processors, as an H200 has.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a run
 #'   reproducible.
 #' @param approximation How [kciCItest()] approximates the distribution of its statistic: `"gamma"`, the gamma

@@ -91,13 +91,13 @@ __device__ __forceinline__ void stage(const double* from, u64 n, u32 rows, u32 c
     }
 }
 
-// Row k of a factor has the columns from the first of its panel on. Returns where column 0 would be.
+// Returns where column 0 of row k of a factor would be. The row has the columns from the first of its panel on.
 __device__ __forceinline__ u32 row_of_factor(u32 width, u32 k) {
     u32 panel = k / WIDE;
     return panel * WIDE * width - panel * (panel - 1) / 2 * WIDE * WIDE + k % WIDE * (width - panel * WIDE) - panel * WIDE;
 }
 
-// Numbers of a factor.
+// Returns the numbers of a factor.
 __host__ __device__ constexpr u64 cells_of_factor(u64 width) { return width * (width + 8) / 2; }
 
 // Returns the row of the data that is row r of a set.

@@ -28,58 +28,56 @@ extern "C" __global__ void __launch_bounds__(GIVEN_THREADS) features_given(const
     }
 }
 
-// Sums up the products of the features of a set; a block has a set. A thread has the products of two groups of eight columns, which are
-// width / 8 apart: so threads side by side read numbers side by side. `staged` is at most the lanes of a warp.
+// Sums up the products of the features of sets: a grid of sets by pairs of groups. A thread has the products of two groups of eight columns,
+// which are width / 8 apart: so threads side by side read numbers side by side. `staged` is at most the lanes of a warp.
 extern "C" __global__ void __launch_bounds__(GIVEN_THREADS) features_products(const __grid_constant__ FeaturesArgs a) {
     extern __shared__ double memory[];
     u64 at = a.first_set + blockIdx.x, rows = a.sets[at].rows;
     const double* z = a.features + at * a.n * a.width;
     double* sums = a.factors + at * cells_of_factor(a.width);
     u32 width = (u32)a.width, pitch = width + 1, groups = width / WIDE, tiles = groups * (groups + 1) / 2;
-    for (u32 first = 0; first < tiles; first += GIVEN_THREADS) {
-        u32 number = first + threadIdx.x, one = 0;
-        bool works = number < tiles;
-        if (works) {
-            while (number >= groups - one) number -= groups - one, one++;
-        }
-        u32 other = one + (works ? number : 0);
-        for (u64 chunk = 0; chunk < rows; chunk += DEEP) {
-            double own[WIDE][WIDE] = {};
-            u64 end = min(rows, chunk + DEEP);
-            for (u64 from = chunk; from < end; from += a.staged) {
-                u32 some = (u32)min(a.staged, end - from);
-                __syncthreads();
-                stage(z + from, a.n, some, width, memory, pitch);
-                __syncthreads();
-                if (!works) continue;
-#pragma unroll 1
-                for (u32 r = 0; r < some; r++) {
-                    const double* row = memory + r * pitch;
-                    double x[WIDE];
-#pragma unroll
-                    for (u32 k = 0; k < WIDE; k++) x[k] = row[one + k * groups];
-#pragma unroll
-                    for (u32 j = 0; j < WIDE; j++) {
-                        double y = row[other + j * groups];
-#pragma unroll
-                        for (u32 i = 0; i < WIDE; i++) own[i][j] = fma(x[i], y, own[i][j]);
-                    }
-                }
-            }
+    u32 number = blockIdx.y * GIVEN_THREADS + threadIdx.x, one = 0;
+    bool works = number < tiles;
+    if (works) {
+        while (number >= groups - one) number -= groups - one, one++;
+    }
+    u32 other = one + (works ? number : 0);
+    for (u64 chunk = 0; chunk < rows; chunk += DEEP) {
+        double own[WIDE][WIDE] = {};
+        u64 end = min(rows, chunk + DEEP);
+        for (u64 from = chunk; from < end; from += a.staged) {
+            u32 some = (u32)min(a.staged, end - from);
+            __syncthreads();
+            stage(z + from, a.n, some, width, memory, pitch);
+            __syncthreads();
             if (!works) continue;
-            // Opaque to the compiler, which would keep the addresses of all sums in registers from chunk to chunk.
-            u32 begin = one;
-            asm volatile("" : "+r"(begin));
+#pragma unroll 1
+            for (u32 r = 0; r < some; r++) {
+                const double* row = memory + r * pitch;
+                double x[WIDE];
 #pragma unroll
-            for (u32 i = 0; i < WIDE; i++) {
+                for (u32 k = 0; k < WIDE; k++) x[k] = row[one + k * groups];
 #pragma unroll
                 for (u32 j = 0; j < WIDE; j++) {
-                    u32 c = begin + i * groups, d = other + j * groups;
-                    // A group with itself has each product twice.
-                    if (one == other && i > j) continue;
-                    double* cell = sums + row_of_factor(width, min(c, d)) + max(c, d);
-                    *cell = (chunk ? *cell : 0.0) + own[i][j];
+                    double y = row[other + j * groups];
+#pragma unroll
+                    for (u32 i = 0; i < WIDE; i++) own[i][j] = fma(x[i], y, own[i][j]);
                 }
+            }
+        }
+        if (!works) continue;
+        // The compiler must not know `begin`: it would keep the addresses of all sums in registers from chunk to chunk.
+        u32 begin = one;
+        asm volatile("" : "+r"(begin));
+#pragma unroll
+        for (u32 i = 0; i < WIDE; i++) {
+#pragma unroll
+            for (u32 j = 0; j < WIDE; j++) {
+                u32 c = begin + i * groups, d = other + j * groups;
+                // A group with itself has each product twice.
+                if (one == other && i > j) continue;
+                double* cell = sums + row_of_factor(width, min(c, d)) + max(c, d);
+                *cell = (chunk ? *cell : 0.0) + own[i][j];
             }
         }
     }

@@ -8,7 +8,7 @@ constexpr u32 MOST_COLUMNS = 40;    // host: most columns of a group
 constexpr u32 OF_PART = 20;         // host: columns of a group that a block of `features_subtract` has
 constexpr u32 PER_SIDE = 4;             // host: columns or rows that a thread has on a side of its tile
 
-// Writes the features of variables joined with S, scaled to mean 0 and mean square 1; a block for each side, and none for others.
+// Writes the features of variables joined with S, scaled to mean 0 and mean square 1; a block for each side. Blocks of other sides do nothing.
 extern "C" __global__ void __launch_bounds__(SIDE_THREADS) features_joint(const __grid_constant__ FeaturesArgs a) {
     extern __shared__ double memory[];
     double *sums = memory, *mean = sums + SIDE_THREADS, *by = mean + WIDE;

@@ -5,7 +5,7 @@ constexpr u32 TEST_WARPS = 4;     // host: most warps of a block of `features_te
 constexpr u32 TEST_ROWS = WARP;   // rows whose products a warp holds
 constexpr u32 CELL = 4;           // products that a lane has on a side of its tile
 
-// Numbers that a warp holds for of_x and of_y features: the products of some rows, padded; the rows; and the matrix M.
+// Returns the numbers that a warp holds for of_x and of_y features: the products of some rows, padded; the rows; and the matrix M.
 __host__ __device__ constexpr u64 doubles_of_test(u64 of_x, u64 of_y) { return 32 * (div_ceil(of_x * of_y, 4) * 4 + 2) + 32 * 17 + of_x * of_y * (of_x * of_y + 1); }
 
 // A warp for each test. All tests of a launch have at most `sides` features on each side.

@@ -162,26 +162,28 @@ __device__ inline void draw_in_memory(const KnnArgs &args) {
 // Calls give(permutation, place) for the places of the launch's permutations, and clears the sums of these. The threads of the grid take the
 // places in turn.
 template <class Give> __device__ inline void by_places(const KnnArgs &args, Give give) {
-    for (u64 at : by_thread((args.end_task - args.first_task) * args.n)) {
-        u64 permutation = args.first_task + at / args.n, place = at % args.n;
+    // A launch has fewer than 2^32 places, and divisions of 32 bits are quicker.
+    u32 n = (u32)args.n;
+    for (u64 at : by_thread((args.end_task - args.first_task) * n)) {
+        u32 permutation = (u32)args.first_task + (u32)at / n, place = (u32)at % n;
         if (place == 0) ((u64 *)args.sums)[permutation] = 0;
-        give(permutation, (u32)place);
+        give(permutation, place);
     }
 }
 
 // Returns the sample that a sample takes x from in a permutation of a test.
-template <class Index> __device__ inline u32 drawn_for(const KnnArgs &args, u64 permutation, u32 sample) {
-    u64 number = permutation % args.permutations;
+template <class Index> __device__ inline u32 drawn_for(const KnnArgs &args, u32 permutation, u32 sample) {
+    u32 number = permutation % (u32)args.permutations;
     if (number + args.first_permutation == 0) return sample;
-    u64 draw = ((const u32 *)args.test_draw)[permutation / args.permutations];
+    u64 draw = ((const u32 *)args.test_draw)[permutation / (u32)args.permutations];
     return ((const Index *)args.drawn)[(draw * args.permutations + number) * args.n + sample];
 }
 
 // Writes permuted x by sample.
 template <class T> __device__ inline void permute(const KnnArgs &args) {
-    by_places(args, [&](u64 permutation, u32 sample) {
-        const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[permutation / args.permutations] * args.n;
-        ((T *)args.permuted)[permutation * args.n + sample] = x[drawn_for<u32>(args, permutation, sample)];
+    by_places(args, [&](u32 permutation, u32 sample) {
+        const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[permutation / (u32)args.permutations] * args.n;
+        ((T *)args.permuted)[(u64)permutation * args.n + sample] = x[drawn_for<u32>(args, permutation, sample)];
     });
 }
 

@@ -332,10 +332,10 @@ __device__ inline void draw_in_shared(const KnnArgs &args, char *shared) {
 
 // Writes permuted x by place.
 __device__ inline void permute_by_place(const KnnArgs &args) {
-    by_places(args, [&](u64 permutation, u32 place) {
-        u64 test = permutation / args.permutations;
+    by_places(args, [&](u32 permutation, u32 place) {
+        u32 test = permutation / (u32)args.permutations;
         const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * args.n;
         u32 sample = ((const u16 *)args.sorted)[(u64)((const u32 *)args.test_guide)[test] * args.n + place];
-        ((u16 *)args.permuted)[permutation * args.permuted_stride + place] = x[drawn_for<u16>(args, permutation, sample)];
+        ((u16 *)args.permuted)[(u64)permutation * args.permuted_stride + place] = x[drawn_for<u16>(args, permutation, sample)];
     });
 }

@@ -312,14 +312,17 @@ fn answer_some(
             let left = open.len() + rounds.iter().map(|round| round.pairs.len()).sum::<usize>();
             // The fewer pairs are left, the more sets of each pair are asked.
             let each = (desk.batch() / left).max(1) as u64;
-            // A pair that many sets do not separate is asked about as many again.
+            // A pair not separated by the sets asked so far is next asked about as many sets again.
             let again = (desk.largest() / left) as u64;
             // A larger round gains nothing and delays the first answers.
             let asked = open.len().min(4 * desk.batch()).min(left.div_ceil(desk.ahead()));
-            let questions = asked * each as usize;
-            let mut batch = Batch::with_space(questions, questions * work.size)?;
-            for Open { side, first, next, until, end, .. } in open.range_mut(..asked) {
+            let mut questions = 0;
+            for Open { first, next, until, end, .. } in open.range_mut(..asked) {
                 *until = (*end).min(*next + each.max(again.min(*next - *first)));
+                questions += (*until - *next) as usize;
+            }
+            let mut batch = Batch::with_space(questions, questions * work.size)?;
+            for Open { side, next, until, .. } in open.range(..asked) {
                 side.each_set(work.neighbours, work.size, *next..*until, &mut lists, |set| {
                     batch.push(side.row as usize, side.other as usize, set);
                 });
@@ -381,6 +384,11 @@ mod tests {
     impl Asker for Asking<'_> {
         fn batch(&self) -> usize {
             self.1
+        }
+
+        fn largest(&self) -> usize {
+            // Pairs that stay are asked about more and more sets.
+            5 * self.1
         }
 
         fn ask(&mut self, batch: &Batch, _watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {

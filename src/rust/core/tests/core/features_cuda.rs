@@ -1,5 +1,7 @@
 //! Checks tests by random features on a GPU: answers are the CPU's to the last bit.
 
+use std::time::Instant;
+
 use crate::support::cuda::emulated;
 use crate::support::frames::Shape;
 use crate::support::problems::{questions, Random};
@@ -7,9 +9,9 @@ use pcgpu_core::ci::features::{Approximation, Form, KernelTest, Settings, Shared
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::features::FeaturesCudaEngine;
 use pcgpu_core::engine::cuda::GpuOptions;
-use pcgpu_core::observer::Unobserved;
+use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::{DeviceKind, Error};
+use pcgpu_core::{DeviceKind, Error, Result};
 
 fn made(shape: &Shape, settings: Settings) -> KernelTest {
     let names: Vec<u32> = (0..shape.levels.len() as u32).map(|name| 3 * name + 1).collect();
@@ -100,8 +102,34 @@ fn tests_that_a_gpu_does_not_run_are_refused() {
     let shape = Shape { n: 30, levels: vec![0; 3], missing: 0.0, sets: 1 };
     let kci = Settings { form: Form::Kci(Approximation::Gamma), sides: 5, given: 10, seed: 1 };
     let wide = Settings { form: Form::Rcot, sides: 5, given: 20_000, seed: 1 };
-    for settings in [kci, wide] {
-        let refused = FeaturesCudaEngine::new(&made(&shape, settings), GpuOptions::default()).err();
-        assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
+    let refused = |settings| FeaturesCudaEngine::new(&made(&shape, settings), GpuOptions::default()).err();
+    let error = refused(kci);
+    assert!(matches!(error, Some(Error::Argument { argument: "device", .. })), "{error:?}");
+    // The CPU takes over if the GPU was not named.
+    let Some(Error::Device(error)) = refused(wide) else { panic!("not refused") };
+    assert!(error.kind == DeviceKind::OutOfMemory && error.message.contains("20000 features of S"), "{error:?}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_long_batch_can_be_interrupted() {
+    /// An observer that ends the run after 0.3 s.
+    struct Impatient(Instant, f64);
+    impl Observer for Impatient {
+        fn look(&mut self) -> Result<()> {
+            self.1 = self.0.elapsed().as_secs_f64();
+            if self.1 > 0.3 {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        }
     }
+    let shape = Shape { n: 200_000, levels: vec![0; 12], missing: 0.0, sets: 1 };
+    let test = made(&shape, Settings { form: Form::Rcit, sides: 8, given: 200, seed: 1 });
+    let mut engine = FeaturesCudaEngine::new(&test, GpuOptions::default()).unwrap();
+    let batch = questions(&mut Random(3), 12, 3, 2000);
+    let mut observer = Impatient(Instant::now(), 0.0);
+    assert_eq!(engine.p_values(&batch, &mut observer), Err(Error::Interrupted));
+    let all = observer.0.elapsed().as_secs_f64();
+    assert!(all - observer.1 < 1.0 && all < 3.0, "{all} {}", observer.1);
 }

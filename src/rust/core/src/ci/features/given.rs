@@ -16,8 +16,11 @@ use crate::panels::{Row, WIDE};
 /// Rows whose features are made together if they are not kept.
 const BLOCK: usize = 1 << 13;
 
-/// Most bytes of features that are kept with a set.
-const KEPT: usize = 1 << 30;
+/// Bytes of features that are kept with a set in any case.
+const KEPT: usize = 64 << 20;
+
+/// Bytes of all larger features that are kept.
+const LARGE: usize = 2 << 30;
 
 /// Bytes of sets that threads keep for each other.
 const BUDGET: usize = 512 << 20;
@@ -47,11 +50,22 @@ pub struct Given {
     is_shared: bool,
     /// The bytes of all but the residuals, if threads keep this for each other.
     charge: OnceLock<Charge>,
+    /// The bytes of large features.
+    _large: Option<Charge>,
 }
 
 /// Bytes that count until this is dropped.
 #[derive(Debug)]
 struct Charge(Arc<AtomicUsize>, usize);
+
+impl Charge {
+    /// Counts this many bytes among others, or returns `None` if together they would pass a limit.
+    fn within(all: &Arc<AtomicUsize>, bytes: usize, limit: usize) -> Option<Charge> {
+        let fits = |now: usize| (now + bytes <= limit).then_some(now + bytes);
+        all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
+        Some(Charge(all.clone(), bytes))
+    }
+}
 
 impl Drop for Charge {
     fn drop(&mut self) {
@@ -76,16 +90,18 @@ impl Deref for Residuals<'_> {
     }
 }
 
-/// V in panels, how many, U⁻¹, and the factor c of the statistic.
-type Parts = (Vec<Row>, usize, Inverse, f64);
+/// V in panels, how many, U⁻¹, the factor c of the statistic, and the bytes that large features count.
+type Parts = (Vec<Row>, usize, Inverse, f64, Option<Charge>);
 
 /// Makes the parts from random features. Returns `None` if memory is short, which is noted.
-fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row>) -> Option<Parts> {
+fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], shared: &Shared, scratch: &mut Vec<Row>) -> Option<Parts> {
     // Without a set, the constant is alone.
     let panels = if set.is_empty() { 1 } else { of.phases.len() };
     let width = panels * WIDE;
     let mut gram = memory::noted(memory::zeros::<f64>(width * width, Use::Threads))?;
-    let keeps = panels * rows.len() * size_of::<Row>() <= KEPT;
+    let bytes = panels * rows.len() * size_of::<Row>();
+    let large = if bytes > KEPT { Charge::within(&shared.large, bytes, LARGE) } else { None };
+    let keeps = bytes <= KEPT || large.is_some();
     let mut features = Vec::new();
     let n = rows.len().max(1);
     let each = if keeps { n } else { BLOCK };
@@ -109,7 +125,7 @@ fn of_features(of: &KernelTest, set: &[u32], rows: &[u32], scratch: &mut Vec<Row
         add_left(panels, rows.len(), n as f64, &mut sums);
     }
     let inverse = if keeps { Inverse::default() } else { inverse };
-    Some((features, panels, inverse, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }))
+    Some((features, panels, inverse, if sums[0] > 0.0 { sums[1] / sums[0] } else { 0.0 }, large))
 }
 
 /// Makes the parts from all values of the kernel of S. Returns `None` if memory is short, which is noted.
@@ -130,20 +146,26 @@ fn of_kernel(of: &KernelTest, set: &[u32], rows: &[u32]) -> Option<Parts> {
         _ => factor.share_of_diagonal(&features, rows.len(), ridge)?,
     };
     factor.inverse()?.multiply(&mut features, rows.len())?;
-    Some((features, panels, Inverse::default(), left))
+    Some((features, panels, Inverse::default(), left, None))
 }
 
 impl Given {
     /// Makes the shared part. `rows`: the rows that count; all if `None`. Returns `None` if memory is short, which is noted.
-    pub(super) fn new(of: &KernelTest, set: Vec<u32>, rows: Option<&[u32]>, scratch: &mut Vec<Row>) -> Option<Self> {
+    pub(super) fn new(
+        of: &KernelTest,
+        set: Vec<u32>,
+        rows: Option<&[u32]>,
+        shared: &Shared,
+        scratch: &mut Vec<Row>,
+    ) -> Option<Self> {
         let is_shared = rows.is_none();
         let rows: Vec<u32> = rows.map_or_else(|| (0..of.n() as u32).collect(), <[u32]>::to_vec);
-        let (features, panels, inverse, left) = match of.is_kci() {
+        let (features, panels, inverse, left, _large) = match of.is_kci() {
             true => of_kernel(of, &set, &rows)?,
-            false => of_features(of, &set, &rows, scratch)?,
+            false => of_features(of, &set, &rows, shared, scratch)?,
         };
         let known = Mutex::default();
-        Some(Given { set, rows, left, features, panels, inverse, known, is_shared, charge: OnceLock::new() })
+        Some(Given { set, rows, left, features, panels, inverse, known, is_shared, charge: OnceLock::new(), _large })
     }
 
     fn bytes(&self) -> usize {
@@ -212,14 +234,13 @@ impl Given {
 pub struct Shared {
     sets: Mutex<HashMap<Vec<u32>, Arc<Given>>>,
     bytes: Arc<AtomicUsize>,
+    large: Arc<AtomicUsize>,
 }
 
 impl Shared {
     /// Counts this many bytes, or returns `None` if there is no room for them.
     fn takes(&self, bytes: usize) -> Option<Charge> {
-        let fits = |now: usize| (now + bytes <= BUDGET).then_some(now + bytes);
-        self.bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).ok()?;
-        Some(Charge(self.bytes.clone(), bytes))
+        Charge::within(&self.bytes, bytes, BUDGET)
     }
 
     /// Returns the shared part of a set, which `make` makes if it is not there.
@@ -231,6 +252,9 @@ impl Shared {
         let made = Arc::new(make(set)?);
         let mut sets = sets();
         let charge = self.takes(made.bytes()).or_else(|| {
+            if made.bytes() > BUDGET {
+                return None;
+            }
             // Levels come in ascending order, so that smaller sets are no longer needed. Sets of this level stay: with more of them than
             // fit, each would be removed before its next use.
             sets.retain(|set, _| set.len() >= made.set.len() || set.is_empty());

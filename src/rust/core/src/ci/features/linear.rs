@@ -239,9 +239,8 @@ impl Factor {
         Some(Inverse { cells })
     }
 
-    /// Returns the sum of Q_ii² over `rows` rows divided by the sum of the squares of all elements of Q = HR², for R = I - ZA⁻¹Z' / n, where A =
-    /// Z'Z / n + `ridge` I, and Z is in the panels. H subtracts means, and the columns of Z have the mean 0. Returns 1 if Q is 0, and `None`
-    /// if memory is short, which is noted.
+    /// Returns the sum of Q_ii² over the rows divided by that of all squares of elements of Q = HR², or 1 if Q is 0. Here R = I - ZA⁻¹Z' / n with
+    /// A = Z'Z / n + `ridge` I. Z is in the panels, with columns of mean 0, and H subtracts means. `None` if memory is short, which is noted.
     pub fn share_of_diagonal(&self, panels: &[Row], rows: usize, ridge: f64) -> Option<f64> {
         let (width, n) = (self.width, rows as f64);
         // R is 1 outside the space of Z, and has the eigenvalues of ridge A⁻¹ within.

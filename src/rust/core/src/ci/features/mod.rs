@@ -410,12 +410,12 @@ impl KernelTest {
             if let Some(given) = work.given.as_ref().filter(|given| given.set == set) {
                 return Some(given.clone());
             }
-            let given = shared.given(set, |set| Given::new(self, set, None, &mut work.panels))?;
+            let given = shared.given(set, |set| Given::new(self, set, None, shared, &mut work.panels))?;
             work.given = Some(given.clone());
             return Some(given);
         }
         self.complete_rows(s.iter().map(|&v| v as usize).chain([x, y]), &mut work.present, &mut work.rows);
-        Given::new(self, set, Some(&work.rows), &mut work.panels).map(Arc::new)
+        Given::new(self, set, Some(&work.rows), shared, &mut work.panels).map(Arc::new)
     }
 }
 

@@ -286,14 +286,14 @@ pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
 
 /// `cells_of_factor` of kernels/features/args.cuh.
 ///
-/// Numbers of a factor.
+/// Returns the numbers of a factor.
 pub(super) const fn cells_of_factor(width: u64) -> u64 {
     width * (width + 8) / 2
 }
 
 /// `doubles_of_test` of kernels/features/tests.cu.
 ///
-/// Numbers that a warp holds for of_x and of_y features: the products of some rows, padded; the rows; and the matrix M.
+/// Returns the numbers that a warp holds for of_x and of_y features: the products of some rows, padded; the rows; and the matrix M.
 pub(super) const fn doubles_of_test(of_x: u64, of_y: u64) -> u64 {
     32 * (u64::div_ceil(of_x * of_y, 4) * 4 + 2) + 32 * 17 + of_x * of_y * (of_x * of_y + 1)
 }
@@ -749,10 +749,9 @@ pub(super) struct KnnArgs {
     pub sums: DevicePtr<i64>,
     pub tiles: u64,
     pub samples_a_warp: u64,
-    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
+    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
     pub whole: DevicePtr<u16>,
     pub sorted: DevicePtr<u16>,
-    pub places: DevicePtr<u16>,
     pub below: DevicePtr<u16>,
     pub plain: u64,
     /// By test: the column that orders the samples, and where its planes start in `plane_list`, which holds numbers of planes. By plane: its column and the column that orders its samples.

@@ -77,7 +77,8 @@ impl<'a> QuestionTeam<'a> {
                 assert_eq!(replies.len(), places.len(), "a reply to each question");
                 Ok(replies)
             };
-        self.members.together(&work, |front| run(&mut Counter { front, jobs: VecDeque::new() }))
+        let largest = self.members.machines.iter().map(|asker| asker.largest()).sum();
+        self.members.together(&work, |front| run(&mut Counter { front, largest, jobs: VecDeque::new() }))
     }
 
     /// Returns the member that sweeps: the last one that can, because GPUs come after the CPU.
@@ -178,12 +179,18 @@ struct Job {
 /// The question team as the calling thread sees it.
 struct Counter<'a, 'f> {
     front: &'f mut Front<'a, Questions, Vec<Reply>>,
+    /// Most questions of a batch.
+    largest: usize,
     jobs: VecDeque<Job>,
 }
 
 impl Desk for Counter<'_, '_> {
     fn batch(&self) -> usize {
         (self.front.batch() as usize).max(1)
+    }
+
+    fn largest(&self) -> usize {
+        self.largest
     }
 
     fn ahead(&self) -> usize {

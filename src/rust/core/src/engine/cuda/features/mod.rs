@@ -9,13 +9,14 @@
 mod data;
 mod run;
 
-use crate::ci::features::{KernelTest, MOST_SIDES};
+use crate::ci::features::{KernelTest, Settings, MOST_SIDES};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments;
 use crate::engine::cuda::asked::Asked;
 use crate::engine::cuda::gpu::held::{Held, Holds};
 use crate::engine::cuda::options::GpuOptions;
+use crate::error::{DeviceError, DeviceKind};
 use crate::panels::{DEEP, WIDE};
 use crate::pool::{default_threads, Pool};
 use crate::{Error, Result};
@@ -36,23 +37,28 @@ impl<'a> FeaturesCudaEngine<'a> {
     /// Makes an engine for the test, and opens its GPU (0.2 s once per process).
     ///
     /// # Errors
-    /// [`Error::Device`] if the GPU cannot be used. [`Error::Argument`] if there is no GPU `ordinal`, for KCI, and for more features of S than
-    /// a GPU takes.
+    /// [`Error::Device`] if the GPU cannot be used, or has too little shared memory for the features. [`Error::Argument`] if there is no GPU
+    /// `ordinal`, and for KCI.
     pub fn new(test: &'a KernelTest, options: GpuOptions) -> Result<Self> {
         let GpuOptions { ordinal, memory, memory_budget } = options;
-        let refused = |value: String, hint: &str| Err(Error::Argument { argument: "device", value, hint: hint.into() });
         if test.is_kci() {
-            return refused(
-                "a GPU for KCI".into(),
-                "give device = \"cpu\": the size of KCI's factors differs from set to set",
-            );
+            return Err(Error::Argument {
+                argument: "device",
+                value: "a GPU for KCI".into(),
+                hint: "give device = \"cpu\": the size of KCI's factors differs from set to set".into(),
+            });
         }
         let held = Held::open(ordinal, Pool::at_most(default_threads()), memory, memory_budget)?;
-        if !run::fits(test, &held) {
-            return refused(
-                format!("a GPU for {} features of S", test.settings().given),
-                "give device = \"cpu\", or fewer features: suff_kernel(features = c(5, 100))",
-            );
+        let (needed, limit) = (run::shared_bytes(test), u64::from(held.gpu.shared_limit));
+        if needed > limit {
+            let Settings { sides, given, .. } = test.settings();
+            return Err(Error::Device(DeviceError {
+                kind: DeviceKind::OutOfMemory,
+                message: format!(
+                    "{given} features of S and {sides} of x need {needed} bytes of a GPU's shared memory, which has {limit}"
+                ),
+                hint: "give fewer features, as in suff_kernel(features = c(5, 100)), or device = \"cpu\"".into(),
+            }));
         }
         Ok(FeaturesCudaEngine { test, options, held, data: None })
     }

@@ -18,7 +18,7 @@ use crate::engine::cuda::gpu::kernels::{Kernel, Launch, WARP};
 use crate::memory::{self, Use};
 use crate::Result;
 
-/// Products of a launch: some hundredths of a second. A launch with one block for each processor may take longer.
+/// Products of a launch on a GPU with quick doubles: some hundredths of a second. A launch with one block for each processor may take longer.
 const LAUNCH_STEPS: u64 = 100_000_000_000;
 
 /// Bytes of rows that a block holds in shared memory.
@@ -33,11 +33,10 @@ const ROW_BLOCKS: u64 = 4096;
 /// Answers per task of a thread.
 const OF_TASK: usize = 256;
 
-/// Returns whether a GPU can run the test: rows of features must fit its shared memory.
-pub(super) fn fits(test: &KernelTest, held: &Held) -> bool {
-    let limit = u64::from(held.gpu.shared_limit);
+/// Returns the bytes of shared memory that the test needs at least.
+pub(super) fn shared_bytes(test: &KernelTest) -> u64 {
     let (width, sides) = (test.panels() as u64 * u64::from(WIDE), test.settings().sides as u64);
-    of_cross(width) <= limit && 8 * doubles_of_test(sides, sides) <= limit
+    of_cross(width).max(8 * doubles_of_test(sides, sides))
 }
 
 /// Returns the bytes of shared memory of a block of `features_cross`: some rows of the features of S and of sides.
@@ -70,7 +69,7 @@ pub(super) fn p_values(
     let widest = batch.iter().map(|(_, _, s)| s.len() + 2).max().unwrap_or(2);
     let plan = plan_part(engine, widest)?;
     let (bytes, room) = shares(test, &plan);
-    let Ok(groups) = by_columns(batch, test.p(), bytes, room) else { return Ok(p) };
+    let groups = by_columns(batch, test.p(), bytes, room).map_err(|needed| engine.held.too_little(needed))?;
     let mut done = 0;
     for group in groups {
         engine.held.piece(group.variables.len());
@@ -147,7 +146,7 @@ struct Piece {
     joins: bool,
 }
 
-/// The sides of the current set, by variable and whether the set is joined to it: the number of the set, and of the side.
+/// By variable and whether a set is joined to it: the last set that has this side, and the number of the side.
 type Known = Vec<(usize, usize)>;
 
 impl Piece {
@@ -312,7 +311,11 @@ fn run(
     of_sets(args, &|count| Kernel::features_given.on((blocks, count), GIVEN_THREADS, 0))?;
     let staged = (STAGED / (8 * (width + 1))).clamp(1, WARP.into());
     let shared = 8 * staged * (width + 1);
-    of_sets(FeaturesArgs { staged, ..args }, &|count| Kernel::features_products.on((count, 1), GIVEN_THREADS, shared))?;
+    let groups_of_width = width / u64::from(WIDE);
+    let tiles = (groups_of_width * (groups_of_width + 1) / 2).div_ceil(GIVEN_THREADS.into()) as u32;
+    of_sets(FeaturesArgs { staged, ..args }, &|count| {
+        Kernel::features_products.on((count, tiles), GIVEN_THREADS, shared)
+    })?;
     let in_shared = 2 * cells <= limit;
     let shared = if in_shared { 2 * cells } else { 0 };
     of_sets(FeaturesArgs { in_shared: in_shared.into(), ..args }, &|count| {
@@ -329,10 +332,10 @@ fn run(
     run.args = args;
     let steps = n * width * sides;
     let of_sides = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
-        run.over(piece.sides.len(), steps, 8, |args, first| args.first_side = first, launch)
+        run.over(piece.sides.len(), steps, 4, |args, first| args.first_side = first, launch)
     };
     let of_groups = |run: &mut Run, launch: &dyn Fn(u32) -> Launch<FeaturesArgs>| {
-        run.over(groups.len(), steps * MOST_OF_GROUP, 8, |args, first| args.first_group = first, launch)
+        run.over(groups.len(), steps * MOST_OF_GROUP, 2, |args, first| args.first_group = first, launch)
     };
     if piece.joins {
         let shared = 8 * u64::from(SIDE_THREADS + 2 * WIDE);
@@ -351,7 +354,7 @@ fn run(
     let of_warp = 8 * doubles_of_test(sides, sides);
     let warps = (limit / of_warp).clamp(1, u64::from(TEST_WARPS)) as u32;
     let shared = u64::from(warps) * of_warp;
-    run.over(piece.tests.len(), n * (sides * sides).pow(2), 32, |args, first| args.first_test = first, &|count| {
+    run.over(piece.tests.len(), n * (sides * sides).pow(2), 4, |args, first| args.first_test = first, &|count| {
         Kernel::features_tests.on((count.div_ceil(warps), 1), warps * WARP, shared)
     })?;
     let mut answers = memory::space(piece.tests.len(), Use::Level)?;
@@ -379,7 +382,8 @@ impl Run<'_> {
         begin_at: fn(&mut FeaturesArgs, u64),
         launch: &dyn Fn(u32) -> Launch<FeaturesArgs>,
     ) -> Result<()> {
-        let most = (LAUNCH_STEPS / steps.max(1)).max(u64::from(self.held.gpu.processors) * at_once);
+        let of_launch = LAUNCH_STEPS / self.held.gpu.double_cost;
+        let most = (of_launch / steps.max(1)).max(u64::from(self.held.gpu.processors) * at_once);
         let mut first = 0;
         while first < total as u64 {
             let count = most.min(total as u64 - first);

@@ -58,6 +58,8 @@ pub(in crate::engine::cuda) struct Gpu {
     pub processors: u32,
     /// Bytes of dynamic shared memory that a block may request.
     pub shared_limit: u32,
+    /// The time of a product of doubles, in those of a data-centre GPU: 1, or 16 and more.
+    pub double_cost: u64,
     /// Bytes of the GPU's memory.
     pub total_memory: u64,
     /// Whether unified memory works on the GPU: pages that move while kernels run.
@@ -136,6 +138,8 @@ impl Gpu {
             processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
             shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
                 as u32,
+            double_cost: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)
+                .map_or(1, |ratio| (ratio / 2).max(1) as u64),
             // SAFETY: the device came from `cuDeviceGet`.
             total_memory: unsafe { result::device::total_mem(device) }.map_err(opening)? as u64,
             unified: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)? != 0,

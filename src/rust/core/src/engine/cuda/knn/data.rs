@@ -171,12 +171,10 @@ pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, va
         let orders = Orders::of(&whole, n);
         args.whole = joint.carve(aligned(8 * (n + 1)));
         args.sorted = args.whole.carve(aligned(2 * n * p));
-        args.places = args.sorted.carve(aligned(2 * n * p));
-        args.below = args.places.carve(aligned(2 * n * p));
+        args.below = args.sorted.carve(aligned(2 * n * p));
         args.plain = u64::from(orders.plain);
         held.upload(args.whole, &whole)?;
         held.upload(args.sorted, &orders.orders)?;
-        held.upload(args.places, &orders.places)?;
         held.upload(args.below, &orders.below)?;
     }
     Ok(Data { args, shape, plan })
@@ -191,8 +189,6 @@ fn gathered<T: Copy>(all: &[T], n: usize, variables: &[u32]) -> Vec<T> {
 struct Orders {
     /// By column and place: the sample.
     orders: Vec<u16>,
-    /// By column and sample: the place.
-    places: Vec<u16>,
     /// By column and t, from 0 to n: the number of values below t.
     below: Vec<u16>,
     /// Whether every column has each of 0, .., n - 1 exactly once, so that t values are below t.
@@ -201,10 +197,8 @@ struct Orders {
 
 impl Orders {
     fn of(whole: &[u16], n: usize) -> Self {
-        let mut found =
-            Orders { orders: vec![0; whole.len()], places: vec![0; whole.len()], below: Vec::new(), plain: true };
-        let columns = whole.chunks_exact(n).zip(found.orders.chunks_exact_mut(n)).zip(found.places.chunks_exact_mut(n));
-        for ((values, orders), places) in columns {
+        let mut found = Orders { orders: vec![0; whole.len()], below: Vec::new(), plain: true };
+        for (values, orders) in whole.chunks_exact(n).zip(found.orders.chunks_exact_mut(n)) {
             let mut below = vec![0u16; n + 1];
             values.iter().for_each(|&value| below[usize::from(value) + 1] += 1);
             found.plain &= below[1..].iter().all(|&count| count == 1);
@@ -213,7 +207,6 @@ impl Orders {
             for (sample, &value) in values.iter().enumerate() {
                 let place = &mut next[usize::from(value)];
                 orders[usize::from(*place)] = sample as u16;
-                places[sample] = *place;
                 *place += 1;
             }
             found.below.extend(below);

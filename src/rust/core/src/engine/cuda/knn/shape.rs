@@ -233,7 +233,7 @@ impl Shape {
     /// Returns the bytes of the terms and of the columns in all forms that kernels read, as `upload_data` lays them out.
     pub fn data(&self) -> u64 {
         let Shape { n, p, .. } = *self;
-        let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };
+        let words = if self.form() == Form::Planes { 2 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };
         aligned(n * p * self.cell()) + aligned(p * self.cell()) + 2 * aligned(8 * (n + 1)) + words
     }
 }

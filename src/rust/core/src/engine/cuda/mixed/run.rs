@@ -68,7 +68,7 @@ pub(super) fn p_values(
     let widest = batch.iter().map(|(_, _, s)| s.len() + 2).max().unwrap_or(2);
     let plan = plan_part(engine, frame, widest)?;
     let (bytes, room) = shares(frame, &plan);
-    let Ok(groups) = by_columns(batch, frame.p(), bytes, room) else { return Ok(p) };
+    let groups = by_columns(batch, frame.p(), bytes, room).map_err(|needed| engine.held.too_little(needed))?;
     let mut done = 0;
     for group in groups {
         engine.held.piece(group.variables.len());
