@@ -28,7 +28,7 @@ auto_cells_rows <- 2000L
 auto_phase_tests <- 1e9
 
 # The threshold for tests by random features, in rows times pairs of variables. At 4e5 (40 x 500, to level 3), 16 cores
-# take 0.36 s, and an H200 takes 0.03 s after a first use of 0.25 s (bench/results.csv, suite features).
+# take 0.33 s, and an H200 takes 0.03 s after a first use of 0.25 s (bench/results.csv, suite features).
 auto_features <- 5e5
 
 # The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second

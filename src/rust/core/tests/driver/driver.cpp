@@ -458,7 +458,7 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
     if (part_is("launch") && ++launches > 1 && !resets) return LAUNCH_FAILED;
     if (fails_at[current] && --fails_at[current] == 0) lost[current] = true;
     if (lost[current]) return LAUNCH_FAILED;
-    if (gz != 1 || by != 1 || bz != 1 || bx == 0 || bx > 1024 || gx == 0 || gy == 0 || gy > 65535 || bytes > number("FAKE_CUDA_SHARED", 65536)) return INVALID;
+    if (gz != 1 || by != 1 || bz != 1 || bx == 0 || bx > 1024 || gx == 0 || gy == 0 || gy > 65535 || bytes > std::max<size_t>(65536, number("FAKE_CUDA_SHARED", 65536))) return INVALID;
     auto* kernel = (emulated::Entry*)function;
     std::vector<char> args((const char*)parameters[0], (const char*)parameters[0] + kernel->args);
     return enqueue(stream, [=, args = std::move(args)] {
