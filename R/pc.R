@@ -129,11 +129,10 @@
 #' # Tests of conditional independence
 #'
 #' [gaussCItest()], [disCItest()] and [binCItest()], pcalg's or this package's, and the other tests of this package run
-#' natively: [kciCItest()] on all threads, the others on all threads or on a GPU. Any other
-#' `function(x, y, S, suffStat)` that returns a p-value, including a
-#' modified copy of one of these, is called as pcalg calls it: once for each test, in pcalg's order, on one thread. If
-#' it stops with an error, `pc()` stops, too. The condition has the class `pcgpu_error_test`, the classes of the
-#' original, and the fields `x`, `y`, `S` and `parent` (the original condition).
+#' natively: [kciCItest()] on all threads, the others on all threads or on a GPU. Any other `function(x, y, S, suffStat)`
+#' that returns a p-value, including a modified copy of one of these, is called as pcalg calls it: once for each test, in
+#' pcalg's order, on one thread. If it stops with an error, `pc()` stops, too. The condition has the class
+#' `pcgpu_error_test`, the classes of the original, and the fields `x`, `y`, `S` and `parent` (the original condition).
 #'
 #' # Data
 #'

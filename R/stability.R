@@ -189,7 +189,9 @@ stability <- function(
   if (is.null(workers)) {
     device <- check_device(device)
   }
-  fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  fit <- with_seed(resampled$seed, function() {
+    fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  })
   problem <- resampling_problem(source, alpha, given, control, fit, threads)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
   on.exit(bar$close())
@@ -288,12 +290,9 @@ check_resampling <- function(how, size, seed, source, replicates) {
   )
 }
 
-# Runs pc() on all rows. Random numbers that it draws depend on the seed, too. The call in the result does not contain
-# the data.
+# Runs pc() on all rows. A test that is an R function draws random numbers that depend on the seed, as in the samples. The
+# call in the result does not contain the data.
 fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
-  restore <- random_state()
-  on.exit(restore())
-  stream_of(seed, 0, 0L, 0L, integer())
   indepTest <- source$indepTest
   if (is.null(source$suffStat) && !nzchar(test_name(indepTest))) {
     indepTest <- function(x, y, S, suffStat) {

@@ -15,6 +15,7 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
+use pcgpu_core::simulation::{random_dag, random_data, Kind, Mechanism, Missing, Model, Sample, Shape};
 use pcgpu_core::Result;
 
 fn main() -> Result<()> {
@@ -25,30 +26,20 @@ fn main() -> Result<()> {
     let threads = number(4, 2);
     let on = given.get(5).map_or("both", String::as_str);
     let alpha = given.get(6).and_then(|text| text.parse().ok()).unwrap_or(0.01);
-    let mut state = 7u64;
-    let mut uniform = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 11) as f64 / (1u64 << 53) as f64
+    let dag =
+        random_dag(&Shape { p, model: Model::Independent, neighbours: 2.0, weights: [0.5, 1.5], signs: true }, 7)?;
+    let sample = Sample {
+        n,
+        kind: Kind::Nonlinear,
+        levels: [2, 4],
+        strength: 1.0,
+        standardise: false,
+        missing: Missing { share: 0.0, mechanism: Mechanism::Completely },
     };
-    let mut normal = || (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
-    let mut columns: Vec<Vec<f64>> = Vec::new();
-    for at in 0..p {
-        let mut own: Vec<f64> = (0..n).map(|_| normal()).collect();
-        let parents: Vec<usize> = (0..at.min(2)).map(|k| (at * 7919 + k * 104_729) % at).collect();
-        for parent in parents {
-            let form = (at + parent) % 3;
-            own.iter_mut().zip(&columns[parent]).for_each(|(own, x)| {
-                *own += match form {
-                    0 => x.tanh(),
-                    1 => (x * 1.5).sin(),
-                    _ => 0.5 * (x * x - 1.0),
-                }
-            });
-        }
-        columns.push(own);
-    }
+    let mut cells = vec![0.0; n * p];
+    random_data(p, &dag, &sample, 7, &mut cells, &Pool::at_most(threads), &mut Unobserved)?;
     let values: Vec<Given> =
-        columns.iter().map(|column| Given { levels: 0, versions: vec![Values::Numbers(column)] }).collect();
+        cells.chunks(n).map(|column| Given { levels: 0, versions: vec![Values::Numbers(column)] }).collect();
     let names: Vec<u32> = (0..p as u32).collect();
     let settings = Settings { form, sides: 5, given: 100, seed: 1 };
     let test = KernelTest::new(Frame::new(n, 1, &values)?, &names, settings)?;

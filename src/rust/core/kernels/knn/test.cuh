@@ -40,8 +40,8 @@ struct KnnArgs {
     // Sums of terms by test and permutation; tiles of samples of a test; samples that a warp takes.
     Address<i64> sums;
     u64 tiles, samples_a_warp;
-    // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every
-    // column and t.
+    // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; for
+    // t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
     Address<u16> whole, sorted, below;
     u64 plain;
     // By test: the column that orders the samples, and where its planes start in `plane_list`, which holds numbers of planes. By plane: its

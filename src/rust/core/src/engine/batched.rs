@@ -244,11 +244,6 @@ pub(super) struct Open {
     largest: Verdict,
 }
 
-/// Pairs whose next sets are being asked.
-struct Round {
-    pairs: Vec<Open>,
-}
-
 /// Answers the shards of a level as [`answer`], for a desk.
 pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
     let shards = 0..work.shards.len();
@@ -306,10 +301,11 @@ fn answer_some(
     let mut done = 0.0;
     let mut set = Vec::new();
     let mut lists: [Vec<u32>; 3] = Default::default();
-    let mut rounds: VecDeque<Round> = VecDeque::new();
+    // The pairs of each round, whose next sets are being asked.
+    let mut rounds: VecDeque<Vec<Open>> = VecDeque::new();
     loop {
         while rounds.len() < desk.ahead() && !open.is_empty() {
-            let left = open.len() + rounds.iter().map(|round| round.pairs.len()).sum::<usize>();
+            let left = open.len() + rounds.iter().map(Vec::len).sum::<usize>();
             // The fewer pairs are left, the more sets of each pair are asked.
             let each = (desk.batch() / left).max(1) as u64;
             // A pair not separated by the sets asked so far is next asked about as many sets again.
@@ -329,9 +325,9 @@ fn answer_some(
             }
             desk.give(batch)?;
             // Pairs that were not asked come first in the next round.
-            rounds.push_back(Round { pairs: open.drain(..asked).collect() });
+            rounds.push_back(open.drain(..asked).collect());
         }
-        let Some(Round { pairs }) = rounds.pop_front() else { break };
+        let Some(pairs) = rounds.pop_front() else { break };
         let answers = desk.take(&mut |answered| observer.progress(work.size, done + answered, total))?;
         let mut answers = answers.into_iter();
         for mut pair in pairs {

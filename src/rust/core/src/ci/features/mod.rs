@@ -34,7 +34,7 @@ use crate::panels::{Row, DEEP, WIDE};
 use crate::{Error, Result};
 
 use super::chi_squared::upper_tail;
-use super::mixed::{has, Frame};
+use super::mixed::Frame;
 use given::Given;
 use kernel::{centre, Kernel, Values};
 use linear::{add_cross, add_gram, mean_square, traces};
@@ -208,7 +208,8 @@ impl KernelTest {
     /// Makes the factor of a variable's kernel over the rows that have a value.
     fn with_factor(&self, at: usize, mut variable: Variable) -> Result<Variable> {
         let n = self.frame.n();
-        let rows: Vec<u32> = (0..n as u32).filter(|&row| has(self.frame.present(at), row as usize)).collect();
+        let mut rows = Vec::new();
+        self.complete_rows([at].into_iter(), &mut Vec::new(), &mut rows);
         let kernel = Kernel { variables: vec![self.values(&variable, at)] };
         let mut panels = Vec::new();
         kernel.factor(&rows, &mut panels);
@@ -426,7 +427,7 @@ const MOST_COLUMNS: usize = 1024;
 const LEVELS_APART: f64 = 2.0;
 
 /// Returns 1 / (2 π σ) for this many variables.
-fn scale_of(count: usize) -> f64 {
+pub(crate) fn scale_of(count: usize) -> f64 {
     1.0 / (std::f64::consts::TAU * bandwidth(count))
 }
 
@@ -471,7 +472,7 @@ fn statistic(sides: [&[Row]; 2], count: [usize; 2], left: f64, products: &mut Ve
 /// Returns the upper tail at t of a weighted sum of chi-squared variables, from the sums of their weights, of the squares and of the cubes:
 /// P. Hall 1983, "Chi squared approximations to the distribution of a sum of independent random variables", The Annals of Probability 11;
 /// M. J. Buckley and G. K. Eagleson 1988, Australian Journal of Statistics 30.
-fn upper_tail_of_sum(t: f64, [first, second, third]: [f64; 3]) -> f64 {
+pub(crate) fn upper_tail_of_sum(t: f64, [first, second, third]: [f64; 3]) -> f64 {
     if !(second > 0.0 && third > 0.0) {
         return 1.0;
     }

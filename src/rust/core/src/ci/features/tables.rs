@@ -1,6 +1,6 @@
-//! What a machine other than the CPU needs for tests by random features: columns, weights and phases, and p from its numbers.
+//! What a machine other than the CPU needs for tests by random features: columns, weights and phases.
 
-use super::{scale_of, upper_tail_of_sum, Form, KernelTest, Settings};
+use super::{Form, KernelTest, Settings};
 use crate::panels::{Row, WIDE};
 
 /// The column of a variable.
@@ -52,11 +52,6 @@ impl KernelTest {
         (&variable.sides, variable.count)
     }
 
-    /// Returns 1 / (2 π σ) for sets of this many variables.
-    pub(crate) fn scale(&self, count: usize) -> f64 {
-        scale_of(count)
-    }
-
     /// Returns whether S is joined to the variable with the larger number.
     pub(crate) fn joins(&self, s: &[u32]) -> bool {
         !s.is_empty() && matches!(self.settings.form, Form::Rcit | Form::Kci(_))
@@ -65,16 +60,6 @@ impl KernelTest {
     /// Returns whether a test given S has an answer.
     pub(crate) fn answers(&self, s: &[u32]) -> bool {
         self.settings.form != Form::Rit || s.is_empty()
-    }
-
-    /// Returns p of a statistic and the traces of M, M² and M³.
-    pub(crate) fn p_of(&self, [statistic, traces @ ..]: [f64; 4]) -> f64 {
-        upper_tail_of_sum(statistic, traces)
-    }
-
-    /// Returns the number of levels for which a variable has weights.
-    pub(crate) fn levels(&self, variable: usize) -> usize {
-        self.variables[variable].joint.len()
     }
 
     /// Writes the rows in which none of these variables lacks a value.

@@ -90,6 +90,34 @@ pub(super) fn by_columns(batch: &Batch, p: usize, bytes: impl Fn(usize) -> u64, 
     Ok(groups)
 }
 
+/// Answers a batch group by group, and returns the p-values in its order. `answer` brings the columns of a group and answers its questions,
+/// whose p-values are NaN at first; `watch` gets the share of the batch that is done.
+pub(super) fn in_groups(
+    batch: &Batch,
+    groups: Vec<Group>,
+    watch: &mut dyn FnMut(f64) -> crate::Result<()>,
+    mut answer: impl FnMut(&Group, &Batch, &mut [f64], &mut dyn FnMut(f64) -> crate::Result<()>) -> crate::Result<()>,
+) -> crate::Result<Vec<f64>> {
+    let mut p = not_answered(batch)?;
+    let mut done = 0;
+    for group in groups {
+        let count = group.questions.len();
+        let mut own = vec![f64::NAN; count];
+        let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);
+        answer(&group, &group.named(batch), &mut own, &mut within)?;
+        group.questions.iter().zip(own).for_each(|(&at, of)| p[at] = of);
+        done += count;
+    }
+    Ok(p)
+}
+
+/// Returns NaN for each question of a batch.
+pub(super) fn not_answered(batch: &Batch) -> crate::Result<Vec<f64>> {
+    let mut p = memory::space(batch.len(), Use::Level)?;
+    p.resize(batch.len(), f64::NAN);
+    Ok(p)
+}
+
 /// Copies columns of n elements to consecutive places.
 pub(super) fn upload_columns<T: Copy>(held: &Held, to: DevicePtr<T>, columns: &[&[T]], n: usize) -> crate::Result<()> {
     let together = if n >= FEW_ROWS { 1 } else { FEW_ROWS / n.max(1) };

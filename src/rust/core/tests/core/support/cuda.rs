@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::batched::{Asker, Reply};
 use pcgpu_core::engine::cuda::gpu::device;
-use pcgpu_core::observer::Observer;
+use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::book::Book;
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
 use pcgpu_core::team::Moved;
-use pcgpu_core::{Error, Result};
+use pcgpu_core::{DeviceKind, Error, Result};
 
 pub use super::answer::sets;
 use super::answer::{Answer, Digits};
@@ -30,6 +30,41 @@ pub fn emulated() -> bool {
 /// Returns the bytes of device memory that a worker has planned.
 pub fn planned(worker: &dyn Worker) -> u64 {
     worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// Asks for p-values within all memory, and then within a third of the bytes that were planned last, until that is refused as too little. Checks
+/// that each answer is `wanted`, to the last bit, and that no plan passes its budget. Returns the number of p-values compared.
+pub fn within_budgets<W: Worker>(
+    label: impl Display,
+    batch: &Batch,
+    wanted: &[u64],
+    make: impl Fn(Option<u64>) -> Result<W>,
+) -> usize {
+    let mut compared = 0;
+    let mut budget = None;
+    let mut largest = u64::MAX;
+    loop {
+        let label = format!("{label}, {budget:?}");
+        let asked =
+            make(budget).and_then(|mut worker| Ok((worker.p_values(batch, &mut Unobserved)?, planned(&worker))));
+        match asked {
+            Ok((found, planned)) => {
+                assert!(planned > 0 && planned <= budget.unwrap_or(u64::MAX), "{label}: {planned}");
+                for ((found, wanted), (x, y, s)) in found.iter().zip(wanted).zip(batch.iter()) {
+                    assert_eq!(found.to_bits(), *wanted, "{label}: {x}, {y}, {s:?}: {found}");
+                    compared += 1;
+                }
+                largest = largest.min(planned) / 3;
+                budget = Some(largest);
+            }
+            Err(Error::Device(error)) if budget.is_some() => {
+                assert_eq!(error.kind, DeviceKind::OutOfMemory, "{label}: {error:?}");
+                assert!(error.message.contains(&format!("{largest} bytes")), "{label}: {error:?}");
+                return compared;
+            }
+            Err(error) => panic!("{label}: {error:?}"),
+        }
+    }
 }
 
 /// Checks that two outcomes are the same to the last bit, errors included.

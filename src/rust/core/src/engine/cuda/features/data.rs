@@ -138,7 +138,8 @@ const EDGES: u64 = 6 * 256;
 fn bytes_of(test: &KernelTest, variable: usize) -> u64 {
     let cell = if matches!(test.cells(variable), Cells::Numbers(_)) { 8 } else { 2 };
     let of_rows = test.n() * (cell + 8 * test.settings().sides);
-    (of_rows + test.levels(variable) * (test.panels() + 1) * size_of::<Row>() + size_of::<FeaturesColumn>()) as u64
+    (of_rows + test.weights(variable)[1].len() * (test.panels() + 1) * size_of::<Row>() + size_of::<FeaturesColumn>())
+        as u64
 }
 
 /// Returns the bytes of the phases, and of what alignment adds.

@@ -1,18 +1,17 @@
 //! A run of a batch of tests: questions in the order of their sets, as many at a time as there is room for.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::data::{plan_part, shares, upload, whole_data, Data};
 use super::FeaturesCudaEngine;
-use crate::ci::features::KernelTest;
+use crate::ci::features::{scale_of, upper_tail_of_sum, KernelTest};
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::{
     cells_of_factor, doubles_of_test, FeaturesArgs, FeaturesGroup, FeaturesSet, FeaturesSide, FeaturesTest, ANSWERS,
     CROSS_THREADS, FACTOR_THREADS, GIVEN_THREADS, MOST_COLUMNS, OF_PART, ORTHOGONAL_THREADS, PER_SIDE, SIDE_THREADS,
     TEST_WARPS, WIDE,
 };
-use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::cut::{by_columns, in_groups, not_answered};
 use crate::engine::cuda::gpu::held::Held;
 use crate::engine::cuda::gpu::kernels::{Kernel, Launch, WARP};
 use crate::memory::{self, Use};
@@ -60,8 +59,7 @@ pub(super) fn p_values(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<f64>> {
     let test = engine.test;
-    let mut p = memory::space(batch.len(), Use::Level)?;
-    p.resize(batch.len(), f64::NAN);
+    let mut p = not_answered(batch)?;
     if let Some(data) = whole_data(engine)?.cloned() {
         answer(engine, &data, batch, &mut p, watch)?;
         return Ok(p);
@@ -70,18 +68,11 @@ pub(super) fn p_values(
     let plan = plan_part(engine, widest)?;
     let (bytes, room) = shares(test, &plan);
     let groups = by_columns(batch, test.p(), bytes, room).map_err(|needed| engine.held.too_little(needed))?;
-    let mut done = 0;
-    for group in groups {
+    in_groups(batch, groups, watch, |group, named, p, within| {
         engine.held.piece(group.variables.len());
         let data = upload(engine, plan, &group.variables)?;
-        let (named, count) = (group.named(batch), group.questions.len());
-        let mut own = vec![f64::NAN; count];
-        let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);
-        answer(engine, &data, &named, &mut own, &mut within)?;
-        group.questions.iter().zip(own).for_each(|(&at, of)| p[at] = of);
-        done += count;
-    }
-    Ok(p)
+        answer(engine, &data, named, p, within)
+    })
 }
 
 /// The questions of a batch that have answers, in the order of their sets: those without a set first.
@@ -176,8 +167,8 @@ impl Piece {
                     first_member: piece.members.len() as u64,
                     count: set.len() as u64,
                     rows: test.n() as u64,
-                    scale: test.scale(set.len()),
-                    joint_scale: test.scale(set.len() + 1),
+                    scale: scale_of(set.len()),
+                    joint_scale: scale_of(set.len() + 1),
                 });
                 piece.members.extend(set.iter().map(|&v| data.place(v as usize)));
             }
@@ -262,13 +253,14 @@ fn answer(
         };
         let answers = pool.beside(1, cut_next, || run(engine, data, &piece, questions[0].key > 0, &mut look))?;
         let rows = |at: usize| piece.sets[piece.sides[piece.tests[at].x as usize].set as usize].rows;
-        let found: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(f64::NAN.to_bits())).collect();
-        pool.each_of(found.chunks(OF_TASK).collect(), |task, found: &[AtomicU64]| {
+        let mut found = vec![f64::NAN; questions.len()];
+        pool.each_of(found.chunks_mut(OF_TASK).collect(), |task, found: &mut [f64]| {
             for (at, found) in (task * OF_TASK..).zip(found).filter(|(at, _)| rows(*at) > 0) {
-                found.store(test.p_of(answers[at]).to_bits(), Ordering::Relaxed);
+                let [statistic, traces @ ..] = answers[at];
+                *found = upper_tail_of_sum(statistic, traces);
             }
         });
-        questions.iter().zip(found).for_each(|(of, found)| p[of.at as usize] = f64::from_bits(found.into_inner()));
+        questions.iter().zip(found).for_each(|(of, found)| p[of.at as usize] = found);
         next =
             later.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or_else(|| cut(from + questions.len()));
         from += questions.len();

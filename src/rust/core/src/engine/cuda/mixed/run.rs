@@ -7,9 +7,8 @@ use super::MixedCudaEngine;
 use crate::ci::mixed::{Form, Frame, Mixed, Work, FEW_CELLS};
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::{MixedArgs, CHUNK, MOST_KEYS, MOST_WARPS};
-use crate::engine::cuda::cut::by_columns;
+use crate::engine::cuda::cut::{by_columns, in_groups, not_answered};
 use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
-use crate::memory::{self, Use};
 use crate::Result;
 
 /// Questions that are prepared together.
@@ -55,8 +54,7 @@ pub(super) fn p_values(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<f64>> {
     let test = engine.test.clone();
-    let mut p = memory::space(batch.len(), Use::Level)?;
-    p.resize(batch.len(), f64::NAN);
+    let mut p = not_answered(batch)?;
     let Some(frame) = test.frame() else {
         finish(engine, &test, batch, 0, &[], &mut p, watch)?;
         return Ok(p);
@@ -69,18 +67,11 @@ pub(super) fn p_values(
     let plan = plan_part(engine, frame, widest)?;
     let (bytes, room) = shares(frame, &plan);
     let groups = by_columns(batch, frame.p(), bytes, room).map_err(|needed| engine.held.too_little(needed))?;
-    let mut done = 0;
-    for group in groups {
+    in_groups(batch, groups, watch, |group, named, p, within| {
         engine.held.piece(group.variables.len());
         let data = upload(engine, frame, plan, &group.variables)?;
-        let (named, count) = (group.named(batch), group.questions.len());
-        let mut own = vec![f64::NAN; count];
-        let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);
-        answer(engine, &test, frame, &data, &named, &mut own, &mut within)?;
-        group.questions.iter().zip(own).for_each(|(&at, of)| p[at] = of);
-        done += count;
-    }
-    Ok(p)
+        answer(engine, &test, frame, &data, named, p, within)
+    })
 }
 
 /// Answers a batch with `data` on the GPU.
