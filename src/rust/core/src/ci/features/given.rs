@@ -8,7 +8,8 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::linear::{add_cross, add_gram, add_left, subtract, Factor, Inverse};
+use super::linear::{add_cross, add_gram, subtract, Factor};
+use super::orthogonal::{add_left, Inverse};
 use super::{KernelTest, Role, KERNEL_RIDGE, RIDGE};
 use crate::memory::{self, Use};
 use crate::panels::{Row, WIDE};

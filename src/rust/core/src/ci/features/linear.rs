@@ -98,9 +98,9 @@ const TOGETHER: usize = 4;
 /// A factor of a symmetric positive definite matrix A = U'U, U upper triangular.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Factor {
-    width: usize,
+    pub width: usize,
     /// U by rows; what is below the diagonal has no meaning.
-    cells: Vec<f64>,
+    pub cells: Vec<f64>,
 }
 
 struct Factorise<'a>(&'a mut [f64], usize);
@@ -141,7 +141,7 @@ fn less(mut values: [f64; WIDE], by: &f64, own: &[f64; WIDE]) -> [f64; WIDE] {
 }
 
 /// Replaces the right sides b by the solutions of U'x = b, whose elements before the given one are 0.
-struct Forward<'a>(&'a [f64], usize, &'a mut [Row], usize);
+pub(super) struct Forward<'a>(pub &'a [f64], pub usize, pub &'a mut [Row], pub usize);
 
 impl<S> Task<S> for Forward<'_> {
     type Output = ();
@@ -216,29 +216,6 @@ impl Factor {
         Factor { width, cells: sums }
     }
 
-    /// Returns U⁻¹, or `None` if memory is short, which is noted.
-    pub fn inverse(&self) -> Option<Inverse> {
-        let (width, panels) = (self.width, self.width / WIDE);
-        let mut cells = Vec::new();
-        let mut sides = Vec::new();
-        if !memory::grow(&mut cells, WIDE * Inverse::before(panels), Row::default(), Use::Threads)
-            || !memory::grow(&mut sides, width, Row::default(), Use::Threads)
-        {
-            return None;
-        }
-        for first in (0..width).step_by(WIDE) {
-            // Eight rows of the inverse, which are columns of that of U'.
-            sides.fill(Row::default());
-            (0..WIDE).for_each(|l| sides[first + l].0[l] = 1.0);
-            simd::run(Forward(&self.cells, width, &mut sides, first));
-            for (at, side) in sides.iter().enumerate().skip(first) {
-                let panel = WIDE * Inverse::before(at / WIDE) + first;
-                (0..WIDE).for_each(|l| cells[panel + l].0[at % WIDE] = -side.0[l]);
-            }
-        }
-        Some(Inverse { cells })
-    }
-
     /// Returns the sum of Q_ii² over the rows divided by that of all squares of elements of Q = HR², or 1 if Q is 0. Here R = I - ZA⁻¹Z' / n with
     /// A = Z'Z / n + `ridge` I. Z is in the panels, with columns of mean 0, and H subtracts means. `None` if memory is short, which is noted.
     pub fn share_of_diagonal(&self, panels: &[Row], rows: usize, ridge: f64) -> Option<f64> {
@@ -284,81 +261,28 @@ impl Factor {
     }
 }
 
-/// The inverse of an upper triangular matrix.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Inverse {
-    /// By panel of columns: the rows down to the diagonal, with the other sign.
-    cells: Vec<Row>,
-}
+struct SumOfSquares<'a>(&'a [Row]);
 
-impl Inverse {
-    /// Returns the number of panels of rows before a panel of columns.
-    fn before(panel: usize) -> usize {
-        panel * (panel + 1) / 2
-    }
-
-    /// Returns the bytes of the inverse.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&self.cells[..])
-    }
-
-    /// Multiplies the columns Z in panels with `rows` rows by U⁻¹. Returns `None` if memory is short, which is noted.
-    pub fn multiply(&self, panels: &mut [Row], rows: usize) -> Option<()> {
-        let mut product = Vec::new();
-        if !memory::grow(&mut product, rows, Row::default(), Use::Threads) {
-            return None;
-        }
-        // The last panel first, as it needs all others.
-        for panel in (0..panels.len() / rows.max(1)).rev() {
-            product.fill(Row::default());
-            let by = &self.cells[WIDE * Self::before(panel)..WIDE * Self::before(panel + 1)];
-            subtract(&panels[..(panel + 1) * rows], by, &mut product);
-            panels[panel * rows..(panel + 1) * rows].copy_from_slice(&product);
-        }
-        Some(())
-    }
-}
-
-struct Squares<'a>(&'a [Row], usize, Range<usize>, &'a mut [Row]);
-
-impl<S> Task<S> for Squares<'_> {
-    type Output = ();
+impl<S> Task<S> for SumOfSquares<'_> {
+    type Output = f64;
 
     #[inline(always)]
-    fn run(self, _: S) {
-        let Squares(panels, rows, some, squares) = self;
-        for panel in panels.chunks_exact(rows) {
-            for (squares, row) in squares.iter_mut().zip(&panel[some.clone()]) {
-                squares.0.iter_mut().zip(row.0).for_each(|(sum, value)| *sum = value.mul_add(value, *sum));
+    fn run(self, _: S) -> f64 {
+        let mut sum = 0.0;
+        for some in self.0.chunks(DEEP) {
+            let mut squares = [0.0; WIDE];
+            for row in some {
+                squares.iter_mut().zip(&row.0).for_each(|(sum, value)| *sum += value * value);
             }
+            squares.iter().for_each(|square| sum += square);
         }
-    }
-}
-
-/// Adds 1 - h and (1 - h)² of `rows` rows to sums, where h is |v|² / n for the row v of the panels. The sums of [`DEEP`] rows are added at a time.
-pub(super) fn add_left(panels: &[Row], rows: usize, n: f64, sums: &mut [f64; 2]) {
-    for from in (0..rows).step_by(DEEP) {
-        let count = DEEP.min(rows - from);
-        let mut squares = [Row::default(); DEEP];
-        simd::run(Squares(panels, rows, from..from + count, &mut squares[..count]));
-        let mut some = [0.0; 2];
-        for square in &squares[..count] {
-            let left = 1.0 - square.0.iter().fold(0.0, |sum, square| sum + square) / n;
-            some = [some[0] + left, some[1] + left * left];
-        }
-        *sums = [sums[0] + some[0], sums[1] + some[1]];
+        sum
     }
 }
 
 /// Returns the mean of the squares of the rows of a panel.
 pub(super) fn mean_square(rows: &[Row]) -> f64 {
-    let mut sum = 0.0;
-    for some in rows.chunks(DEEP) {
-        let mut squares = [0.0; WIDE];
-        some.iter().for_each(|row| squares.iter_mut().zip(row.0).for_each(|(sum, value)| *sum += value * value));
-        squares.iter().for_each(|square| sum += square);
-    }
-    sum / rows.len() as f64
+    simd::run(SumOfSquares(rows)) / rows.len() as f64
 }
 
 struct Subtract<'a>(&'a [Row], &'a [Row], &'a mut [Row]);
@@ -418,6 +342,7 @@ pub(super) fn traces(cells: &mut [f64], width: usize) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::orthogonal::add_left;
     use super::*;
 
     fn value(row: usize, column: usize) -> f64 {

@@ -23,6 +23,7 @@ mod given;
 mod kci;
 mod kernel;
 mod linear;
+mod orthogonal;
 mod scale;
 pub(crate) mod tables;
 mod weights;

@@ -2,7 +2,7 @@
 
 use super::weights::bandwidth;
 use crate::ci::mixed::has;
-use crate::panels::{Row, DEEP};
+use crate::panels::{Row, DEEP, WIDE};
 
 /// Most values of a column whose distances are looked at.
 const MOST: usize = 1 << 12;
@@ -61,26 +61,30 @@ fn median_distance(sorted: &[f64]) -> f64 {
     f64::from_bits(most)
 }
 
+/// Returns the sums over the rows with a value, by column: the sums of those of [`DEEP`] rows each, which a GPU can make at the same time.
+fn sums(rows: &[Row], present: &[u64], of: impl Fn(&[f64; WIDE]) -> [f64; WIDE]) -> [f64; WIDE] {
+    let add =
+        |sums: &mut [f64; WIDE], more: [f64; WIDE]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    let mut sums = [0.0; WIDE];
+    for (part, rows) in rows.chunks(DEEP).enumerate() {
+        let mut some = [0.0; WIDE];
+        let there = rows.iter().enumerate().filter(|&(at, _)| has(present, part * DEEP + at));
+        there.for_each(|(_, row)| add(&mut some, of(&row.0)));
+        add(&mut sums, some);
+    }
+    sums
+}
+
 /// Gives the first `count` columns a mean of 0 and a mean square of 1 over the rows with a value, and sets the others to 0. A constant column
 /// becomes 0.
 pub(super) fn standardise(rows: &mut [Row], count: usize, present: &[u64]) {
     let n = (0..rows.len()).filter(|&row| has(present, row)).count().max(1) as f64;
-    for column in 0..count {
-        // The sum of the sums of some rows each, which a machine can make at the same time.
-        let sum = |rows: &[Row], of: &dyn Fn(f64) -> f64| {
-            let mut sum = 0.0;
-            for (part, rows) in rows.chunks(DEEP).enumerate() {
-                let some = rows.iter().enumerate().filter(|&(at, _)| has(present, part * DEEP + at));
-                sum += some.fold(0.0, |sum, (_, row)| sum + of(row.0[column]));
-            }
-            sum
-        };
-        let mean = sum(rows, &|value| value) / n;
-        let square = sum(rows, &|value| (value - mean) * (value - mean)) / n;
-        let by = if square > 1e-20 { 1.0 / square.sqrt() } else { 0.0 };
-        for (at, row) in rows.iter_mut().enumerate() {
-            row.0[column] = if has(present, at) { (row.0[column] - mean) * by } else { 0.0 };
-        }
+    let mean = sums(rows, present, |row| *row).map(|sum| sum / n);
+    let squares = sums(rows, present, |row| std::array::from_fn(|l| (row[l] - mean[l]) * (row[l] - mean[l])));
+    let by = squares.map(|sum| sum / n).map(|square| if square > 1e-20 { 1.0 / square.sqrt() } else { 0.0 });
+    for (at, row) in rows.iter_mut().enumerate() {
+        let is_there = has(present, at);
+        (0..count).for_each(|l| row.0[l] = if is_there { (row.0[l] - mean[l]) * by[l] } else { 0.0 });
     }
     rows.iter_mut().for_each(|row| row.0[count..].fill(0.0));
 }
