@@ -2,7 +2,7 @@
 //! median of five more; those of a slow search are fewer.
 //!
 //! ```sh
-//! cargo run --release -p pcgpu-core --example features_times -- P N LEVEL [rcot|rcit] [THREADS] [cpu|gpu|both] [ALPHA]
+//! cargo run --release -p pcgpu-core --example features_times -- P N LEVEL [rcot|rcit] [THREADS] [cpu|gpu|both] [ALPHA] [NEIGHBOURS]
 //! ```
 use std::time::Instant;
 
@@ -26,8 +26,8 @@ fn main() -> Result<()> {
     let threads = number(4, 2);
     let on = given.get(5).map_or("both", String::as_str);
     let alpha = given.get(6).and_then(|text| text.parse().ok()).unwrap_or(0.01);
-    let dag =
-        random_dag(&Shape { p, model: Model::Independent, neighbours: 2.0, weights: [0.5, 1.5], signs: true }, 7)?;
+    let neighbours = number(7, 2) as f64;
+    let dag = random_dag(&Shape { p, model: Model::Independent, neighbours, weights: [0.5, 1.5], signs: true }, 7)?;
     let sample = Sample {
         n,
         kind: Kind::Nonlinear,
