@@ -53,10 +53,10 @@
 #' programs.
 #' - `"edge"` and `"set"` read a row of the graph from the GPU's memory; cuPC copies it into a block's shared memory.
 #'   They use several launches for a level, because launches must be short enough for Ctrl-C; cuPC uses one.
-#' - `"single"` and `"parallel"` use the papers' kernel for the estimate only. Permutations come from this package's
-#'   kernels. Tests given one set share them, as in GPU_CMIknn-Parallel. In GPU_CMIknn's kernel, threads compete for
-#'   neighbours, so that its permutations differ from run to run. Here the seed and S determine them, so that a test has
-#'   the same p-value alone and in a search.
+#' - In `"single"` and `"parallel"`, a thread runs an observation in both kernels, as in the paper. In GPU_CMIknn, the
+#'   first thread that claims a neighbour has it, so that permutations differ from run to run. Here the seed and S
+#'   determine an order of the observations, and the earlier one has the neighbour. So a test has the same p-value
+#'   alone and in a search. Neighbours in S are found by a kernel of this package, once for all tests given S.
 #' - `block` on several GPUs assigns some rows of pairs to each GPU, and all blocks pass through them. This is the
 #'   dissertation's algorithm 17, with a queue of rows instead of its fixed division.
 #'

@@ -79,84 +79,100 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
     return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
 }
 
-// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order, each
-// take the first of their neighbours, in random order, that no other has taken, or else the last. Without a set, all are shuffled. `order`
-// holds n numbers, `apart` from one to the next. `own` holds k_perm numbers and `taken` n bits, `stride` from one number or word to the
-// next. So permutations drawn side by side share lines of memory.
-template <class Index, class Give>
-__device__ inline void draw_permutation(
-    const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, u64 apart, Index *own, u32 *taken, u64 stride, Give give
-) {
-    u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
-    for (u32 a = 0; a < n; a++) order[a * apart] = (Index)a;
-    if (set == NO_SET) {
-        Words words = {};
-        for (u32 step = 0; step < n; step++) {
-            if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
-            u32 other = step + below(word_of(words, step % 4), n - step);
-            u32 from = order[other * apart];
-            order[other * apart] = order[step * apart];
-            give(step, from);
-        }
-        return;
+// The random orders of a permutation, as src/ci/knn/local.rs has them: the samples claim neighbours, each in its own order, and an earlier
+// sample has the neighbour that a later one claims, too.
+constexpr u64 FREE = ~0ull;
+
+struct Orders {
+    uint2 samples, neighbours;
+
+    __device__ inline Orders(uint2 key, u32 m) {
+        Words words = philox(m, 0, 0, FOR_LOCAL, key);
+        samples = uint2{words.w[0], words.w[1]};
+        neighbours = uint2{words.w[2], words.w[3]};
     }
-    for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * stride] = 0;
-    const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
-    // A step's sample does not depend on earlier choices, so its list is fetched while the step before chooses.
-    constexpr u32 AHEAD = 8;
-    u32 ahead[AHEAD];
-    Words drawn_words = {};
-    auto draw = [&](u32 step) {
-        drawn_words = philox(step, m, 0, FOR_LOCAL, key);
-        u32 other = step + below(drawn_words.w[0], n - step);
-        u32 drawn = order[other * apart];
-        order[other * apart] = order[step * apart];
-        const u32 *list = neighbours + (u64)drawn * k_perm;
-#pragma unroll
-        for (u32 at = 0; at < AHEAD; at++) ahead[at] = at < k_perm ? list[at] : 0;
-        return drawn;
-    };
-    u32 next = draw(0);
-    for (u32 step = 0; step < n; step++) {
-        const u32 sample = next;
-        const Words words = drawn_words;
-#pragma unroll
-        for (u32 at = 0; at < AHEAD; at++)
-            if (at < k_perm) own[at * stride] = (Index)ahead[at];
-        for (u32 at = AHEAD; at < k_perm; at++) own[at * stride] = (Index)neighbours[(u64)sample * k_perm + at];
-        if (step + 1 < n) next = draw(step + 1);
-        // The random order of the list is drawn only as far as needed.
-        u32 chosen = 0;
-        Words more = {};
+
+    __device__ inline u64 claim(u32 sample) const { return (u64)scramble(samples, sample, 0) << 32 | sample; }
+
+    __device__ inline u64 place(u32 sample, u32 neighbour) const {
+        return (u64)scramble(neighbours, sample, neighbour) << 32 | neighbour;
+    }
+
+    // Returns the first place from `from` on in a sample's list, or FREE.
+    __device__ inline u64 first(u32 sample, const u32 *list, u32 k_perm, u64 from) const {
+        u64 first = FREE;
         for (u32 at = 0; at < k_perm; at++) {
-            chosen = own[at * stride];
-            if (at + 1 == k_perm) break;
-            u32 draw = at < 3 ? at + 1 : (at - 3) % 4;
-            if (at >= 3 && draw == 0) more = philox(step, m, 1 + (at - 3) / 4, FOR_LOCAL, key);
-            u32 from = at + below(at < 3 ? word_of(words, draw) : word_of(more, draw), k_perm - at);
-            u32 drawn = own[from * stride];
-            own[from * stride] = (Index)chosen;
-            chosen = drawn;
-            if (!(taken[chosen / 32 * stride] >> chosen % 32 & 1)) break;
+            u64 found = place(sample, list[at]);
+            if (found >= from && found < first) first = found;
         }
-        taken[chosen / 32 * stride] |= 1u << chosen % 32;
-        give(sample, chosen);
+        return first;
+    }
+};
+
+// Shuffles all samples into `order`.
+__device__ inline void shuffle(u32 n, uint2 key, u32 m, u32 *order) {
+    for (u32 sample = 0; sample < n; sample++) order[sample] = sample;
+    Words words = {};
+    for (u32 step = 0; step < n; step++) {
+        if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
+        u32 other = step + below(word_of(words, step % 4), n - step), from = order[other];
+        order[other] = order[step];
+        order[step] = from;
     }
 }
 
-// Draws permutations in device memory: writes by sample the sample that it takes x from. A thread takes a permutation of a draw; permutation
-// 0 is the data.
-__device__ inline void draw_in_memory(const KnnArgs &args) {
-    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.draws * args.permutations;
-    if (id >= args.end_task) return;
-    u32 draw = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
-    if (number == 0) return;
-    u32 *out = (u32 *)args.drawn + id * args.n;
-    auto give = [&](u32 sample, u32 from) { out[sample] = from; };
-    u32 set = ((const u32 *)args.draw_set)[draw];
-    uint2 key = ((const uint2 *)args.draw_key)[draw];
-    u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
-    draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
+// Draws permutations: writes by sample the sample that it takes x from. A block takes permutations of a draw in turn; permutation 0 is the
+// data. Its threads take the samples, as in algorithm 3 of Hagedorn et al. (2022), where the first thread that claims a neighbour has it.
+template <class Index> __device__ inline void draw_permutations(const KnnArgs &args, u64 *shared) {
+    u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
+    u64 *claims = args.claims ? (u64 *)args.claims + (u64)blockIdx.x * n : shared;
+    for (u64 id = args.first_task + blockIdx.x; id < args.end_task; id += gridDim.x) {
+        u32 draw = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+        if (number == 0) continue;
+        u32 set = ((const u32 *)args.draw_set)[draw];
+        uint2 key = ((const uint2 *)args.draw_key)[draw];
+        Index *out = (Index *)args.drawn + id * n;
+        if (set == NO_SET) {
+            u32 *order = (u32 *)claims;
+            if (threadIdx.x == 0) shuffle(n, key, number - 1, order);
+            __syncthreads();
+            for (u32 sample = threadIdx.x; sample < n; sample += blockDim.x) out[sample] = (Index)order[sample];
+            __syncthreads();
+            continue;
+        }
+        const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
+        const Orders orders(key, number - 1);
+        for (u32 sample = threadIdx.x; sample < n; sample += blockDim.x) claims[sample] = FREE;
+        __syncthreads();
+        for (u32 nth = threadIdx.x; nth < n; nth += blockDim.x) {
+            u32 sample = nth, neighbour = 0;
+            u64 claim = orders.claim(sample), from = 0;
+            for (;;) {
+                u64 place = orders.first(sample, neighbours + (u64)sample * k_perm, k_perm, from);
+                if (place == FREE) {
+                    // An earlier sample has the last neighbour in the list: both take it.
+                    out[sample] = (Index)neighbour;
+                    break;
+                }
+                neighbour = (u32)place;
+                u64 held = atomicMin(claims + neighbour, claim);
+                if (held == FREE) break;
+                if (held > claim) {
+                    // The sample that had the neighbour goes on through its list.
+                    claim = held;
+                    sample = (u32)held;
+                    place = orders.place(sample, neighbour);
+                }
+                from = place + 1;
+            }
+        }
+        __syncthreads();
+        for (u32 neighbour = threadIdx.x; neighbour < n; neighbour += blockDim.x) {
+            u64 claim = claims[neighbour];
+            if (claim != FREE) out[(u32)claim] = (Index)neighbour;
+        }
+        __syncthreads();
+    }
 }
 
 // Calls give(permutation, place) for the places of the launch's permutations, and clears the sums of these. The threads of the grid take the

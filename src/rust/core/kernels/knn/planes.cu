@@ -1,9 +1,9 @@
 // The nearest-neighbour test by planes: see knn/planes.cuh.
 #include "knn/planes.cuh"
 
-extern "C" __global__ void __launch_bounds__(SHUFFLING_THREADS, 4) knn_draw_p(const KnnArgs args) {
+extern "C" __global__ void __launch_bounds__(DRAWING_THREADS) knn_draw_p(const KnnArgs args) {
     extern __shared__ uint4 shared[];
-    draw_in_shared(args, (char *)shared);
+    draw_permutations<u16>(args, (u64 *)shared);
 }
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_p(const KnnArgs args) { permute_by_place(args); }

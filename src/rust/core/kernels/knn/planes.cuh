@@ -27,9 +27,6 @@ __host__ __device__ constexpr u64 team_bytes(u64 n) {
 // Returns the most threads of a block that counts in shared memory, by the number of planes of a test.
 __host__ __device__ constexpr u64 most_team_threads(u64 dims) { return dims <= 1 ? 1024 : 512; }
 
-// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
-__host__ __device__ constexpr u64 shuffle_bytes(u64 n, u64 k_perm) { return div_ceil(n, 32) * 4 + 2 * k_perm; }
-
 struct Bounds { u32 low, high; };
 
 // Returns the values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
@@ -306,28 +303,6 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     }
     sum = warp_sum(sum);
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
-}
-
-// Draws permutations as `draw_in_memory`, in shared memory. If that has room for few threads, the order of the samples lies in device memory,
-// the orders of a warp side by side.
-__device__ inline void draw_in_shared(const KnnArgs &args, char *shared) {
-    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (id >= args.end_task) return;
-    u32 n = (u32)args.n, draw = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
-    if (number == 0) return;
-    u16 *out = (u16 *)args.drawn + id * n;
-    auto give = [&](u32 sample, u32 from) { out[sample] = (u16)from; };
-    u32 set = ((const u32 *)args.draw_set)[draw];
-    uint2 key = ((const uint2 *)args.draw_key)[draw];
-    u32 threads = blockDim.x, *taken = (u32 *)shared + threadIdx.x;
-    u16 *own = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + threadIdx.x;
-    if (args.order) {
-        u16 *order = (u16 *)args.order + id / 32 * 32 * n + id % 32;
-        draw_permutation(args, set, key, number - 1, order, 32, own, taken, threads, give);
-    } else {
-        u16 *order = own + (u32)args.k_perm * threads;
-        draw_permutation(args, set, key, number - 1, order, threads, own, taken, threads, give);
-    }
 }
 
 // Writes permuted x by place.

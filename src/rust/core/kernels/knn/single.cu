@@ -3,7 +3,10 @@
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_neighbours_f(const KnnArgs args) { neighbours_of<float>(args); }
 
-extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_draw(const KnnArgs args) { draw_in_memory(args); }
+extern "C" __global__ void __launch_bounds__(DRAWING_THREADS) knn_draw(const KnnArgs args) {
+    extern __shared__ uint4 shared[];
+    draw_permutations<u32>(args, (u64 *)shared);
+}
 
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_f(const KnnArgs args) { permute<float>(args); }
 

@@ -27,8 +27,9 @@ struct KnnArgs {
     // k_perm neighbours by set and sample.
     Address<u32> neighbours;
     // Permuted x by test, permutation and sample (with planes, by place). By draw, permutation and sample: the sample that it takes x from.
-    // Working memory for drawing; `order` is null if shared memory has it.
-    Address<char> permuted, drawn, order, taken, lists;
+    Address<char> permuted, drawn;
+    // n claims of each block that draws; null if shared memory has them.
+    Address<u64> claims;
     // Rows of distances that do not fit in registers: three for each warp that sums, one for each that looks for neighbours.
     Address<char> rows;
     // Values in all rows of a warp.
@@ -62,10 +63,10 @@ enum Purpose { FOR_KEY = 0, FOR_LOCAL = 1, FOR_PLAIN = 2 };
 
 constexpr u32 NO_SET = 0xffffffff;    // host: `test_set` if S is empty
 
-constexpr u32 KNN_THREADS = 128;        // host: threads of a block that finds neighbours, draws in device memory, permutes, sums by warps or makes planes
-constexpr u32 PAPER_THREADS = 32;       // host: threads of a block of the paper's kernel
-constexpr u32 SHUFFLING_THREADS = 128;  // host: most threads of a block of the kernel that draws in shared memory
-constexpr u32 SLOT_THREADS = 256;       // host: threads of a block of kernels that count with x's planes in device memory
+constexpr u32 KNN_THREADS = 128;       // host: threads of a block that finds neighbours, permutes, sums by warps or makes planes
+constexpr u32 PAPER_THREADS = 32;      // host: threads of a block of the paper's kernel
+constexpr u32 DRAWING_THREADS = 512;   // host: most threads of a block that draws permutations
+constexpr u32 SLOT_THREADS = 256;      // host: threads of a block of kernels that count with x's planes in device memory
 
 struct Words { u32 w[4]; };
 

@@ -222,19 +222,21 @@ fn discrete() {
 }
 
 fn neighbours() {
-    for (estimator, transform) in [
-        (Estimator::FrenzelPompe, Transform::Ranks),
-        (Estimator::MesnerShalizi, Transform::Ranks),
-        (Estimator::FrenzelPompe, Transform::Standardize),
+    // The claims of 2,600 samples go to device memory.
+    for (n, permutations, tests, estimator, transform) in [
+        (50, 10, 10, Estimator::FrenzelPompe, Transform::Ranks),
+        (50, 10, 10, Estimator::MesnerShalizi, Transform::Ranks),
+        (50, 10, 10, Estimator::FrenzelPompe, Transform::Standardize),
+        (2600, 2, 2, Estimator::FrenzelPompe, Transform::Ranks),
     ] {
-        let made = Made::new(3, 50, 6, estimator != Estimator::FrenzelPompe, false);
-        let mut of_case = settings(estimator, 5, 10);
+        let made = Made::new(3, n, 6, estimator != Estimator::FrenzelPompe, false);
+        let mut of_case = settings(estimator, 5, permutations);
         of_case.transform = transform;
         let knn = made.knn(of_case);
         for strategy in [KnnStrategy::Shared, KnnStrategy::Single, KnnStrategy::Parallel { block: 2 }] {
-            measure(&format!("neighbours {estimator:?} {transform:?} {strategy:?}"), |budget| {
+            measure(&format!("neighbours {n} {estimator:?} {transform:?} {strategy:?}"), |budget| {
                 let cuda = KnnCudaOptions { strategy, memory_budget: budget, ..KnnCudaOptions::default() };
-                asked(&mut KnnCudaEngine::new(&knn, cuda)?, &questions(10, 6, 3))
+                asked(&mut KnnCudaEngine::new(&knn, cuda)?, &questions(tests, 6, 3))
             });
         }
     }

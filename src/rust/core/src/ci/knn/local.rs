@@ -2,22 +2,56 @@
 //!
 //! Runge (2018), algorithm 1: the samples take turns in random order. Each goes through its k_perm neighbours in random order, and takes
 //! the first that no other has taken, or the last one. The sample itself is one of its neighbours, as in tigramite 5.2.10.
+//!
+//! Here the samples need not take turns: a sample may claim a neighbour that a later one has, and that one goes on through its list. The
+//! result is the same, since each neighbour ends with the earliest sample that ever claims it. So the threads of a GPU claim at once, as in
+//! algorithm 3 of Hagedorn et al. (2022), and no race decides.
 
 use ndarray::ArrayView2;
 
 use crate::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
 
-/// Number of draws that a step's own counter provides; its first word orders the samples.
-const WITH_STEP: usize = 3;
+/// The claim on a neighbour that no sample has claimed.
+const FREE: u64 = u64::MAX;
 
-/// Reusable working memory for permutations.
+/// Reusable working memory for permutations: by sample, the claim on it.
 #[derive(Clone, Debug, Default)]
 pub struct Shuffler {
-    order: Vec<u32>,
-    /// For each sample the stamp of the permutation that took it last.
-    taken: Vec<u32>,
-    stamp: u32,
-    own: Vec<u32>,
+    claims: Vec<u64>,
+}
+
+/// The random orders of a permutation.
+#[derive(Clone, Copy)]
+struct Orders {
+    samples: Key,
+    neighbours: Key,
+}
+
+impl Orders {
+    fn new(key: Key, m: u32) -> Self {
+        let words = philox([m, 0, 0, Purpose::Local as u32], key);
+        Orders { samples: Key([words[0], words[1]]), neighbours: Key([words[2], words[3]]) }
+    }
+
+    /// Returns a sample's claim: its place in the order of the samples, and its number. Smaller claims are earlier.
+    #[inline(always)]
+    fn claim(self, sample: u32) -> u64 {
+        u64::from(scramble(self.samples, sample, 0)) << 32 | u64::from(sample)
+    }
+
+    /// Returns the place of a neighbour in a sample's list. No two neighbours share one, as `scramble` is one-to-one.
+    #[inline(always)]
+    fn place(self, sample: u32, neighbour: u32) -> u64 {
+        u64::from(scramble(self.neighbours, sample, neighbour)) << 32 | u64::from(neighbour)
+    }
+
+    /// Returns the neighbour of a sample that comes first among those with a place from `from` on, and its place.
+    #[inline(always)]
+    fn first(self, sample: u32, list: &[u32], from: u64) -> Option<(u64, u32)> {
+        let places = list.iter().map(|&neighbour| self.place(sample, neighbour));
+        let first = places.map(|place| if place < from { FREE } else { place }).min()?;
+        (first != FREE).then_some((first, first as u32))
+    }
 }
 
 /// Reusable working memory for choosing the neighbours that a sample may take its x from.
@@ -89,65 +123,37 @@ impl Shuffler {
     /// `out[i]`.
     #[inline(always)]
     pub fn local(&mut self, key: Key, m: u32, neighbours: ArrayView2<u32>, out: &mut [u32]) {
-        let n = out.len();
         // Rows are slices because this is the inner loop of a test with few samples.
         let (k_perm, neighbours) = (neighbours.ncols(), neighbours.to_slice().unwrap_or_default());
-        self.order.clear();
-        self.order.extend(0..n as u32);
-        if self.taken.len() != n || self.stamp == u32::MAX {
-            self.taken.clear();
-            self.taken.resize(n, 0);
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        for first in (0..n).step_by(LANES) {
-            let words = philox_lanes(first as u32, m, Purpose::Local, key);
-            for step in first..n.min(first + LANES) {
-                let lane = step - first;
-                let word = |draw: usize| {
-                    if draw < WITH_STEP {
-                        words[1 + draw][lane]
-                    } else {
-                        let (block, at) = ((draw - WITH_STEP) / 4, (draw - WITH_STEP) % 4);
-                        philox([step as u32, m, 1 + block as u32, Purpose::Local as u32], key)[at]
+        let orders = Orders::new(key, m);
+        self.claims.clear();
+        self.claims.resize(out.len(), FREE);
+        for sample in 0..out.len() as u32 {
+            let (mut sample, mut from) = (sample, 0);
+            let mut claim = orders.claim(sample);
+            loop {
+                let list = &neighbours[sample as usize * k_perm..][..k_perm];
+                let Some((place, neighbour)) = orders.first(sample, list, from) else { break };
+                // Settled here for a sample that finds no free neighbour, and below for others.
+                out[sample as usize] = neighbour;
+                from = place + 1;
+                let held = &mut self.claims[neighbour as usize];
+                if claim < *held {
+                    std::mem::swap(held, &mut claim);
+                    if claim == FREE {
+                        break;
                     }
-                };
-                self.order.swap(step, step + below(words[0][lane], (n - step) as u32) as usize);
-                let sample = self.order[step] as usize;
-                let list = &neighbours[sample * k_perm..(sample + 1) * k_perm];
-                let chosen = if k_perm <= 32 {
-                    first_free(list, &self.taken, self.stamp, word)
-                } else {
-                    self.own.clear();
-                    self.own.extend_from_slice(list);
-                    first_free_of_many(&mut self.own, &self.taken, self.stamp, word)
-                };
-                self.taken[chosen as usize] = self.stamp;
-                out[sample] = chosen;
+                    sample = claim as u32;
+                    from = orders.place(sample, neighbour) + 1;
+                }
+            }
+        }
+        for (&claim, neighbour) in self.claims.iter().zip(0..) {
+            if claim != FREE {
+                out[claim as u32 as usize] = neighbour;
             }
         }
     }
-}
-
-/// Returns the first free entry of the list in a random order, or the last entry in that order. The order is drawn as needed.
-#[inline(always)]
-fn first_free(list: &[u32], taken: &[u32], stamp: u32, word: impl Fn(usize) -> u32) -> u32 {
-    let mut own = [0; 32];
-    let own = &mut own[..list.len()];
-    own.copy_from_slice(list);
-    first_free_of_many(own, taken, stamp, word)
-}
-
-#[inline(always)]
-fn first_free_of_many(own: &mut [u32], taken: &[u32], stamp: u32, word: impl Fn(usize) -> u32) -> u32 {
-    let last = own.len() - 1;
-    for at in 0..last {
-        own.swap(at, at + below(word(at), (own.len() - at) as u32) as usize);
-        if taken[own[at] as usize] != stamp {
-            return own[at];
-        }
-    }
-    own[last]
 }
 
 #[cfg(test)]
@@ -191,37 +197,52 @@ mod tests {
         assert!(seen.iter().all(|count| (1..12).contains(count)), "{seen:?}");
     }
 
-    /// Applies the rule of the paper literally, with the same draws.
+    /// Applies the rule of the paper literally, with the same orders.
     #[test]
     fn no_neighbour_is_taken_twice_while_another_is_free() {
-        for k_perm in [1, 2, 5, 9, 40] {
+        let mut shuffler = Shuffler::default();
+        for (k_perm, m) in [1, 2, 5, 9, 40, 61].into_iter().flat_map(|k_perm| (0..20).map(move |m| (k_perm, m))) {
             let n = 61;
-            let neighbours = Array2::from_shape_fn((n, k_perm), |(a, i)| ((a + i * i) % n) as u32);
+            let neighbours = Array2::from_shape_fn((n, k_perm), |(a, i)| ((a + i * (i + 1) / 2 * 7) % n) as u32);
             let mut out = vec![0; n];
-            let key = Key([8, 15]);
-            Shuffler::default().local(key, 3, neighbours.view(), &mut out);
-            let step = |at: u32| philox([at, 3, 0, Purpose::Local as u32], key);
-            let mut order: Vec<usize> = (0..n).collect();
-            for at in 0..n {
-                order.swap(at, at + below(step(at as u32)[0], (n - at) as u32) as usize);
-            }
+            let orders = Orders::new(Key([8, 15]), m);
+            shuffler.local(Key([8, 15]), m, neighbours.view(), &mut out);
+            let mut order: Vec<u32> = (0..n as u32).collect();
+            order.sort_by_key(|&sample| orders.claim(sample));
             let mut used = vec![false; n];
-            for (at, &sample) in order.iter().enumerate() {
-                let mut list = neighbours.row(sample).to_vec();
-                for i in 0..k_perm - 1 {
-                    let word = match i {
-                        0..=2 => step(at as u32)[1 + i],
-                        _ => philox([at as u32, 3, 1 + (i as u32 - 3) / 4, 1], key)[(i - 3) % 4],
-                    };
-                    list.swap(i, i + below(word, (k_perm - i) as u32) as usize);
-                }
-                let mut y = 0;
-                while used[list[y] as usize] && y < k_perm - 1 {
-                    y += 1;
-                }
-                used[list[y] as usize] = true;
-                assert_eq!(out[sample], list[y], "sample {sample}, k_perm {k_perm}");
+            for sample in order {
+                let mut list = neighbours.row(sample as usize).to_vec();
+                list.sort_by_key(|&neighbour| orders.place(sample, neighbour));
+                let taken = list.iter().find(|&&neighbour| !used[neighbour as usize]).unwrap_or(&list[k_perm - 1]);
+                used[*taken as usize] = true;
+                assert_eq!(out[sample as usize], *taken, "sample {sample}, k_perm {k_perm}, permutation {m}");
             }
         }
+    }
+
+    #[test]
+    fn all_permutations_among_neighbours_are_alike() {
+        // With all samples as neighbours, all 24 permutations of four samples occur about equally often.
+        let (mut shuffler, mut counts) = (Shuffler::default(), std::collections::HashMap::new());
+        let neighbours = Array2::from_shape_fn((4, 4), |(_, i)| i as u32);
+        for m in 0..24_000 {
+            let mut out = [0; 4];
+            shuffler.local(Key([3, 4]), m, neighbours.view(), &mut out);
+            *counts.entry(out).or_insert(0) += 1;
+        }
+        assert!(counts.len() == 24 && counts.values().all(|count| (860..1140).contains(count)), "{counts:?}");
+        // Each of 200 samples in a ring takes each of its 5 neighbours about equally often, and whatever another takes.
+        let n = 200;
+        let neighbours = Array2::from_shape_fn((n, 5), |(a, i)| ((a + n + i - 2) % n) as u32);
+        let (mut counts, mut pairs) = (vec![[0; 5]; n], [[0; 5]; 5]);
+        for m in 0..5000 {
+            let mut out = vec![0; n];
+            shuffler.local(Key([3, 5]), m, neighbours.view(), &mut out);
+            let taken = |a: usize| (out[a] as usize + n + 2 - a) % n;
+            (0..n).for_each(|a| counts[a][taken(a)] += 1);
+            pairs[taken(10)][taken(110)] += 1;
+        }
+        assert!(counts.iter().flatten().all(|count| (860..1140).contains(count)), "{counts:?}");
+        assert!(pairs.iter().flatten().all(|count| (140..260).contains(count)), "{pairs:?}");
     }
 }

@@ -197,14 +197,14 @@ pub(super) const GAO: u64 = 2;
 /// `NO_SET` of kernels/knn/test.cuh: `test_set` if S is empty.
 pub(super) const NO_SET: u32 = 0xffffffff;
 
-/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, draws in device memory, permutes, sums by warps or makes planes.
+/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, permutes, sums by warps or makes planes.
 pub(super) const KNN_THREADS: u32 = 128;
 
 /// `PAPER_THREADS` of kernels/knn/test.cuh: threads of a block of the paper's kernel.
 pub(super) const PAPER_THREADS: u32 = 32;
 
-/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: most threads of a block of the kernel that draws in shared memory.
-pub(super) const SHUFFLING_THREADS: u32 = 128;
+/// `DRAWING_THREADS` of kernels/knn/test.cuh: most threads of a block that draws permutations.
+pub(super) const DRAWING_THREADS: u32 = 512;
 
 /// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
 pub(super) const SLOT_THREADS: u32 = 256;
@@ -430,13 +430,6 @@ pub(super) const fn team_bytes(n: u64) -> u64 {
 /// Returns the most threads of a block that counts in shared memory, by the number of planes of a test.
 pub(super) const fn most_team_threads(dims: u64) -> u64 {
     if dims <= 1 { 1024 } else { 512 }
-}
-
-/// `shuffle_bytes` of kernels/knn/planes.cuh.
-///
-/// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
-pub(super) const fn shuffle_bytes(n: u64, k_perm: u64) -> u64 {
-    u64::div_ceil(n, 32) * 4 + 2 * k_perm
 }
 
 /// `counter_words` of kernels/selection/counts.cuh.
@@ -730,12 +723,11 @@ pub(super) struct KnnArgs {
     pub set_key: DevicePtr<[u32; 2]>,
     /// k_perm neighbours by set and sample.
     pub neighbours: DevicePtr<u32>,
-    /// Permuted x by test, permutation and sample (with planes, by place). By draw, permutation and sample: the sample that it takes x from. Working memory for drawing; `order` is null if shared memory has it.
+    /// Permuted x by test, permutation and sample (with planes, by place). By draw, permutation and sample: the sample that it takes x from.
     pub permuted: DevicePtr<u8>,
     pub drawn: DevicePtr<u8>,
-    pub order: DevicePtr<u8>,
-    pub taken: DevicePtr<u8>,
-    pub lists: DevicePtr<u8>,
+    /// n claims of each block that draws; null if shared memory has them.
+    pub claims: DevicePtr<u64>,
     /// Rows of distances that do not fit in registers: three for each warp that sums, one for each that looks for neighbours.
     pub rows: DevicePtr<u8>,
     /// Values in all rows of a warp.

@@ -3,9 +3,9 @@
 //! Questions come in batches (`batched` makes them from a level). For each batch, `run` has the GPU find the neighbours in each set, draw the
 //! permutations of each test and sum the terms of each permutation. The sums are integers, and the CPU computes p from them.
 //!
-//! The paper's estimation kernel is implemented. Not implemented are its kernel for permutations (algorithm 3), and the reuse of the
-//! permutations of x given S for all y (algorithm 5). Each test draws its own permutations with its own key, so it has the same p-value alone
-//! and in a search.
+//! Both kernels of the paper are here. In its kernel for permutations (algorithm 3), the first thread that claims a neighbour has it; here the
+//! earlier sample in an order of the permutation has it, so that a test has one p-value. Tests given one S share their permutations: the
+//! paper's algorithm 5 shares those of x given S for all y, and here they are the same for all x, too.
 //!
 //! `data`: columns on the GPU, all of them or, if these do not fit, those of a group of questions. `shape`: launches. `plan`: memory. `kernels`:
 //! choice of kernels, whose sources are in kernels/knn/.

@@ -3,7 +3,6 @@
 use super::shape::{Form, Shape, BUSY_IN_MEMORY, BUSY_IN_REGISTERS, WARPS};
 use super::KnnStrategy;
 use crate::engine::cuda::gpu::buffer::BufferId;
-use crate::engine::cuda::gpu::kernels::WARP;
 use crate::engine::cuda::gpu::plan::aligned;
 
 /// Most samples times permutations of all tests that run at once.
@@ -51,8 +50,9 @@ pub struct BlockPlan {
     pub permuted: u64,
     /// Bytes of permutations that are drawn.
     pub drawn: u64,
-    /// Bytes for drawing permutations; 0 if shared memory is enough.
-    pub walks: u64,
+    /// Blocks that draw at once with their claims in device memory, and the bytes of these; 0 if shared memory is enough.
+    pub claim_rows: u64,
+    pub claims: u64,
     /// Bytes of rows of distances.
     pub rows: u64,
     /// Bytes of planes of columns, and of the lists that describe them.
@@ -70,8 +70,9 @@ impl BlockPlan {
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
         let fewest = if by_planes { dims.max(1) } else { 0 };
-        let least = BlockPlan::of(shape, 1, 1, WARPS, fewest, usize::from(needs_slots)).total();
-        // Rows, slots and planes each get at most a quarter of the bytes beyond the least; tests get the rest.
+        let in_memory = u64::from(shape.drawing().1 == 0);
+        let least = BlockPlan::of(shape, 1, 1, WARPS, fewest, usize::from(needs_slots), in_memory).total();
+        // Rows, slots and planes each get at most a quarter of the bytes beyond the least, and claims an eighth; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
             u64::from(shape.processors) * if shape.in_registers() { BUSY_IN_REGISTERS / 2 } else { BUSY_IN_MEMORY };
@@ -80,7 +81,8 @@ impl BlockPlan {
         let more_planes = (quarter / shape.plane_bytes()) as usize;
         let slots = if needs_slots { BUSY_PLACES.div_ceil(shape.n).min(1 + more_planes) } else { 0 };
         let planes = if by_planes { PLANES.max(fewest).min(fewest + more_planes) } else { 0 };
-        let of = |tests, permutations| BlockPlan::of(shape, tests, permutations, row_warps, planes, slots);
+        let claim_rows = in_memory * (1 + quarter / (16 * shape.n as u64)).min(shape.processors.into());
+        let of = |tests, permutations| BlockPlan::of(shape, tests, permutations, row_warps, planes, slots, claim_rows);
         let mut permutations = MOST_PERMUTATIONS.min(all);
         while of(1, permutations).total() > limit && permutations > 1 {
             permutations /= 2;
@@ -111,6 +113,7 @@ impl BlockPlan {
         row_warps: u64,
         least_planes: usize,
         slots: usize,
+        claim_rows: u64,
     ) -> BlockPlan {
         let Shape { n, p, k_perm, .. } = *shape;
         let by_planes = shape.form() == Form::Planes;
@@ -118,13 +121,6 @@ impl BlockPlan {
         let all = tests * permutations;
         let members = (MEMBERS_A_TEST * tests).max(p);
         let planes = if by_planes { least_planes.max(tests) } else { 0 };
-        let walks = if by_planes && shape.orders_in_shared() {
-            0
-        } else if by_planes {
-            aligned(2 * all.next_multiple_of(WARP as usize) * n)
-        } else {
-            aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm)
-        };
         BlockPlan {
             tests,
             permutations,
@@ -138,7 +134,8 @@ impl BlockPlan {
             neighbours: aligned(4 * tests * n * k_perm),
             permuted: aligned(all * shape.permuted_row() * cell),
             drawn: aligned(all * n * if by_planes { 2 } else { 4 }),
-            walks,
+            claim_rows,
+            claims: claim_rows * 8 * n as u64,
             rows: (row_warps * shape.rows_a_warp() * shape.row() * shape.cell() as u64).next_multiple_of(256),
             of_planes: planes as u64 * shape.plane_bytes() + 2 * aligned(4 * planes) + aligned(4 * members),
             of_slots: slots as u64 * shape.plane_bytes(),
@@ -172,7 +169,7 @@ impl BlockPlan {
             (BufferId::KnnNeighbours, self.neighbours),
             (BufferId::KnnPermuted, self.permuted),
             (BufferId::KnnDrawn, self.drawn),
-            (BufferId::KnnWalks, self.walks),
+            (BufferId::KnnClaims, self.claims),
             (BufferId::KnnRows, self.rows),
             (BufferId::KnnPlanes, self.of_planes),
             (BufferId::KnnSlots, self.of_slots),
@@ -194,7 +191,8 @@ mod tests {
                     let shape = Shape { k_perm, ..shape(n, whole, KnnStrategy::Shared) };
                     let plan = BlockPlan::new(&shape, 1, limit);
                     let of = |tests, permutations| {
-                        BlockPlan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
+                        let planes = plan.planes.min(PLANES);
+                        BlockPlan::of(&shape, tests, permutations, plan.row_warps, planes, plan.slots, plan.claim_rows)
                     };
                     let least = BlockPlan::new(&shape, 1, 0).total();
                     assert!(plan.total() <= limit.max(least), "{shape:?} {limit}: {plan:?}");
@@ -253,13 +251,12 @@ mod tests {
             }
         }
         assert!(!shape(1400, true, KnnStrategy::Shared).in_shared());
-        let narrow = Shape { shared_limit: 65_536, k_perm: 30_000, ..shape(60_000, true, KnnStrategy::Shared) };
-        assert_eq!((narrow.form(), narrow.cell()), (Form::Warps, 8));
-        for n in [20, 1000, 1600, 2500, 60_000] {
+        for (n, threads, bytes) in [(20, 32, 160), (1000, 512, 8000), (29_000, 512, 232_000), (60_000, 512, 0)] {
             let shape = shape(n, true, KnnStrategy::Shared);
-            let (threads, bytes) = shape.shuffling();
-            assert!(bytes <= shape.shared_limit && threads >= 1, "{n}");
-            assert_eq!(shape.orders_in_shared(), n < 1700, "{n}");
+            assert_eq!(shape.drawing(), (threads, bytes), "{n}");
+            let plan = BlockPlan::new(&shape, 1, 8 << 30);
+            assert_eq!(plan.claim_rows, if bytes == 0 { 132 } else { 0 }, "{n}");
+            assert_eq!(BlockPlan::new(&shape, 1, 0).claim_rows, u64::from(bytes == 0), "{n}");
         }
     }
 }

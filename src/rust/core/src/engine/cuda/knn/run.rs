@@ -336,45 +336,29 @@ fn permute_and_sum(
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
     args.drawn = engine.held.device(Buffer::KnnDrawn)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
-    let permuting =
-        |count: u32| ((u64::from(count) * shape.n as u64).div_ceil(KNN_THREADS.into()).min(1 << 20) as u32, 1);
+    let by_planes = shape.form() == Form::Planes;
+    let draw = if by_planes { Kernel::knn_draw_p } else { Kernel::knn_draw };
+    let (threads, shared) = shape.drawing();
+    args.claims = if shared == 0 { engine.held.device(Buffer::KnnClaims)?.cast() } else { DevicePtr::NULL };
+    sliced(engine, args, [drawn, shape.slice_draws()], &mut |_| watch(0.0), |count| {
+        let blocks = if shared == 0 { count.min(plan.claim_rows as u32) } else { count };
+        [draw.on((blocks, 1), threads, shared)]
+    })?;
+    let permute =
+        if by_planes { Kernel::knn_permute_p } else { data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d) };
+    if by_planes {
+        engine.held.upload(args.test_guide, &column(|test| test.guide))?;
+        engine.held.upload(args.test_planes, &column(|test| test.planes))?;
+    }
     let slice = (SLICE_PLACES / shape.n as u64).max(1);
+    sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
+        let blocks = (u64::from(count) * shape.n as u64).div_ceil(KNN_THREADS.into()).min(1 << 20) as u32;
+        [permute.on((blocks, 1), KNN_THREADS, 0)]
+    })?;
     match shape.form() {
-        Form::Planes => {
-            engine.held.upload(args.test_guide, &column(|test| test.guide))?;
-            engine.held.upload(args.test_planes, &column(|test| test.planes))?;
-            let few = shape.shuffling_of_few(drawn);
-            args.order = match few {
-                None if plan.walks > 0 => engine.held.device(Buffer::KnnWalks)?,
-                _ => DevicePtr::NULL,
-            };
-            let (threads, shared) = few.unwrap_or_else(|| shape.shuffling());
-            let of_draws = shape.slice_shuffles().next_multiple_of(u64::from(threads));
-            sliced(engine, args, [drawn, of_draws], &mut |_| watch(0.0), |count| {
-                [Kernel::knn_draw_p.on((count.div_ceil(threads), 1), threads, shared)]
-            })?;
-            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
-                [Kernel::knn_permute_p.on(permuting(count), KNN_THREADS, 0)]
-            })?;
-            sum_by_planes(engine, data, args, watch)?;
-        }
-        form => {
-            args.order = engine.held.device(Buffer::KnnWalks)?;
-            args.taken = args.order.carve(aligned(4 * (drawn * args.n) as usize));
-            args.lists = args.taken.carve(aligned(4 * (drawn * args.n.div_ceil(32)) as usize));
-            sliced(engine, args, [drawn, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
-                [Kernel::knn_draw.on((count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0)]
-            })?;
-            let kernel = data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d);
-            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
-                [kernel.on(permuting(count), KNN_THREADS, 0)]
-            })?;
-            if form == Form::Warps {
-                sum_by_warps(engine, data, args, watch)?;
-            } else {
-                sum_by_paper(engine, data, args, watch)?;
-            }
-        }
+        Form::Planes => sum_by_planes(engine, data, args, watch)?,
+        Form::Warps => sum_by_warps(engine, data, args, watch)?,
+        Form::Paper => sum_by_paper(engine, data, args, watch)?,
     }
     let mut sums = vec![0i64; permutations as usize];
     engine.held.fetch(args.sums, &mut sums, "running tests")?;
@@ -394,7 +378,7 @@ fn sliced<const N: usize>(
         (args.first_task, args.end_task) = (from, all.min(from + slice));
         for launch in launches((args.end_task - from) as u32) {
             // SAFETY: the addresses are those of the data, sets and tests of this block. Each is laid out in a buffer as `BlockPlan` has planned
-            // it, with rows, slots and walks for the tasks that a slice runs at a time. Threads and shared memory of the launches come from
+            // it, with rows, slots and claims for the tasks that a slice runs at a time. Threads and shared memory of the launches come from
             // `Shape`. The stream is waited for below.
             unsafe { engine.held.gpu.launch(launch, args)? };
         }

@@ -3,7 +3,7 @@
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
 use crate::engine::cuda::arguments::{
-    most_team_threads, plane_stride, plane_words, shuffle_bytes, team_bytes, KNN_THREADS, SHUFFLING_THREADS,
+    most_team_threads, plane_stride, plane_words, team_bytes, DRAWING_THREADS, KNN_THREADS,
 };
 use crate::engine::cuda::gpu::kernels::WARP;
 use crate::engine::cuda::gpu::plan::aligned;
@@ -52,15 +52,11 @@ pub struct Shape {
     pub shared_limit: u64,
 }
 
-/// Most warps of a multiprocessor that draw permutations, and most threads per warp, when few permutations are drawn.
-const FEW_WARPS: u64 = 16;
-const FEW_THREADS: u64 = 8;
-
 impl Shape {
     /// Returns how points are counted.
     pub fn form(&self) -> Form {
         match self.strategy {
-            KnnStrategy::Shared if self.whole && self.shuffle_bytes() <= self.shared_limit => Form::Planes,
+            KnnStrategy::Shared if self.whole => Form::Planes,
             KnnStrategy::Shared => Form::Warps,
             KnnStrategy::Single | KnnStrategy::Parallel { .. } => Form::Paper,
         }
@@ -93,50 +89,16 @@ impl Shape {
         self.form() != Form::Warps || warps_kernel(self.n).1
     }
 
-    /// Returns whether the kernel that permutes by place keeps the order of the samples in shared memory: it does if there is room for two
-    /// warps. Measured on an H200, microseconds per test with the order in shared and in device memory: 22 and 28 for n = 1,000 with empty S,
-    /// 445 and 351 for n = 2,500 with one variable in S.
-    pub fn orders_in_shared(&self) -> bool {
-        2 * u64::from(WARP) * (self.shuffle_bytes() + 2 * self.n as u64) <= self.shared_limit
+    /// Returns the threads of a block that draws permutations, and its bytes of shared memory: 0 if that has no room for n claims.
+    pub fn drawing(&self) -> (u32, u64) {
+        let claims = 8 * self.n as u64;
+        (self.row().min(DRAWING_THREADS.into()) as u32, if claims <= self.shared_limit { claims } else { 0 })
     }
 
-    /// Returns the bytes of shared memory for one permutation by place, without the order of its samples.
-    pub(super) fn shuffle_bytes(&self) -> u64 {
-        shuffle_bytes(self.n as u64, self.k_perm as u64)
-    }
-
-    /// Returns the threads of a block that permutes by place (whole warps, if there is room), and the block's bytes of shared memory.
-    pub fn shuffling(&self) -> (u32, u64) {
-        let warp = u64::from(WARP);
-        if self.orders_in_shared() {
-            return (WARP, warp * (self.shuffle_bytes() + 2 * self.n as u64));
-        }
-        let room = self.shared_limit / self.shuffle_bytes();
-        let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(u64::from(SHUFFLING_THREADS)) };
-        (threads as u32, threads * self.shuffle_bytes())
-    }
-
-    /// Returns threads and shared memory of a block as [`Shape::shuffling`] does, for so few permutations that all run at the same time; `None`
-    /// if there are too many. Each block is one warp with few threads, and the order of the samples is in shared memory. The threads of a warp
-    /// choose among their neighbours in turns.
-    pub fn shuffling_of_few(&self, permutations: u64) -> Option<(u32, u64)> {
-        let of_one = self.shuffle_bytes() + 2 * self.n as u64;
-        let a_processor = permutations.div_ceil(u64::from(self.processors));
-        (1..=FEW_THREADS)
-            .map(|threads| (threads as u32, threads * of_one))
-            .find(|&(threads, bytes)| a_processor <= u64::from(threads) * FEW_WARPS.min(self.shared_limit / bytes))
-    }
-
-    /// Returns the permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers. A multiprocessor runs
-    /// as many permutations at a time as its threads or, by place, its shared memory allow.
-    pub fn slice_shuffles(&self) -> u64 {
-        let threads = if self.form() == Form::Planes {
-            let (threads, bytes) = self.shuffling();
-            (self.shared_limit / bytes * u64::from(threads)).clamp(1, 2048)
-        } else {
-            2048
-        };
-        u64::from(self.processors) * threads * (600_000 / (self.n * (10 + self.k_perm)) as u64).max(1)
+    /// Returns the permutations of a launch that draws.
+    pub fn slice_draws(&self) -> u64 {
+        // A sample goes through its list some times.
+        u64::from(self.processors).max(SLICE_PAIRS / (8 * self.n * (2 + self.k_perm)) as u64)
     }
 
     /// Returns the words of a plane's row that hold places, in groups of four.
@@ -244,25 +206,5 @@ pub(super) mod tests {
 
     pub fn shape(n: usize, whole: bool, strategy: KnnStrategy) -> Shape {
         Shape { n, p: 50, whole, k: 7, k_perm: 5, permutations: 100, strategy, processors: 132, shared_limit: 232_448 }
-    }
-
-    #[test]
-    fn few_permutations_all_run_side_by_side() {
-        for n in [30, 1000, 2500, 10_000, 50_000] {
-            let shape = shape(n, true, KnnStrategy::Shared);
-            let mut last = 1;
-            for permutations in [1, 100, 1000, 5000, 20_000, 100_000] {
-                let Some((threads, bytes)) = shape.shuffling_of_few(permutations) else { continue };
-                let blocks = permutations.div_ceil(u64::from(threads));
-                assert!(
-                    blocks.div_ceil(u64::from(shape.processors)) * bytes <= shape.shared_limit,
-                    "{n} {permutations}"
-                );
-                assert!((last..=FEW_THREADS as u32).contains(&threads));
-                last = threads;
-            }
-            assert_eq!(shape.shuffling_of_few(100).map(|few| few.0), Some(1), "{n}");
-            assert_eq!(shape.shuffling_of_few(100_000), None);
-        }
     }
 }
