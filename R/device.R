@@ -27,9 +27,10 @@ auto_cells_rows <- 2000L
 # tests take the cores 1.3 s and the GPU 0.3 s; its first use takes 0.2 to 0.4 s.
 auto_phase_tests <- 1e9
 
-# The threshold for tests by random features, in rows times pairs of variables. At 4e5 (40 x 500, to level 3), 16 cores
-# take 0.33 s, and an H200 takes 0.03 s after a first use of 0.25 s (bench/results.csv, suite features).
-auto_features <- 5e5
+# The threshold for tests by random features, in rows times pairs of variables. At 2.5e6 (100 x 500 with 8 neighbours,
+# to level 3), 16 cores take 0.34 s, and an H200 takes 0.37 s at its first use and then 0.03 s. Fewer neighbours make
+# fewer tests (bench/results.csv, suite features).
+auto_features <- 2e6
 
 # The same measures, from which device = "auto" uses all GPUs. On two H200 (bench/results.csv, suite gpus), the second
 # GPU then saves about as much as its first use costs (0.4 s).
