@@ -203,6 +203,20 @@ template <class T> __device__ inline void permute(const KnnArgs &args) {
     });
 }
 
+// Writes whether the sums of permutations are at least those of the data. A warp makes a word.
+__device__ inline void vote(const KnnArgs &args) {
+    u64 task = args.first_task + (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (task >= args.end_task) return;
+    u32 count = (u32)args.permutations, words = (count + 31) / 32, test = (u32)(task / words);
+    u32 m = 32 * (u32)(task % words) + lane_id();
+    const i64 *sums = (const i64 *)args.sums + (u64)test * count;
+    i64 *kept = (i64 *)args.own_sums + test;
+    i64 own = args.first_permutation ? *kept : sums[0];
+    u32 bits = __ballot_sync(FULL, m < count && sums[m] >= own);
+    if (lane_id() == 0) ((u32 *)args.votes)[task] = bits;
+    if (m == 0 && !args.first_permutation) *kept = own;
+}
+
 // Returns the radius within which points count, given the distance rho to the k-th neighbour. For floats, which are whole numbers here, it
 // is rounded down.
 template <class T> __device__ inline T radius_of(u32 estimator, T rho) {

@@ -8,6 +8,8 @@ extern "C" __global__ void __launch_bounds__(DRAWING_THREADS) knn_draw(const Knn
     draw_permutations<u32>(args, (u64 *)shared);
 }
 
+extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_vote(const KnnArgs args) { vote(args); }
+
 extern "C" __global__ void __launch_bounds__(KNN_THREADS) knn_permute_f(const KnnArgs args) { permute<float>(args); }
 
 extern "C" __global__ void __launch_bounds__(PAPER_THREADS) knn_paper_f(const KnnArgs args) { paper_sums<float, LISTED>(args); }

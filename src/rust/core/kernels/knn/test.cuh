@@ -41,6 +41,9 @@ struct KnnArgs {
     // Sums of terms by test and permutation; tiles of samples of a test; samples that a warp takes.
     Address<i64> sums;
     u64 tiles, samples_a_warp;
+    // The data's sum by test; by test, a bit for each permutation of the launch, in whole words.
+    Address<i64> own_sums;
+    Address<u32> votes;
     // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; for
     // t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
     Address<u16> whole, sorted, below;

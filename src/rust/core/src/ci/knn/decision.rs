@@ -86,6 +86,17 @@ impl Decision {
         (stop || *drawn == self.permutations).then(|| self.p(*count, *drawn))
     }
 
+    /// Enters the next `many` draws, at most 32, which are bits from the lowest on, as [`Decision::next`] does.
+    #[inline]
+    pub fn next_of_many(&self, drawn: &mut usize, count: &mut usize, bits: u32, many: u32) -> Option<f64> {
+        if !self.stops_early() {
+            *count += bits.count_ones() as usize;
+            *drawn += many as usize;
+            return (*drawn == self.permutations).then(|| self.p(*count, *drawn));
+        }
+        (0..many).find_map(|at| self.next(drawn, count, bits >> at & 1 == 1))
+    }
+
     fn bounds_of(&self, alpha: f64, error: f64) -> Vec<(i64, i64)> {
         let all = self.permutations;
         // The smallest count that means independence after all draws.

@@ -741,6 +741,9 @@ pub(super) struct KnnArgs {
     pub sums: DevicePtr<i64>,
     pub tiles: u64,
     pub samples_a_warp: u64,
+    /// The data's sum by test; by test, a bit for each permutation of the launch, in whole words.
+    pub own_sums: DevicePtr<i64>,
+    pub votes: DevicePtr<u32>,
     /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; for t = 0, .., n, the number of values below t. `plain` is whether that number is t for every column and t.
     pub whole: DevicePtr<u16>,
     pub sorted: DevicePtr<u16>,

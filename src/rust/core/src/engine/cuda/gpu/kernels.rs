@@ -122,7 +122,7 @@ modules! {
     "discrete/gpupc" DiscreteArgs: dis_gpupc_marginal dis_gpupc;
     "discrete/settle" DiscreteArgs: dis_slots dis_answer dis_settle;
     "discrete/batch" DiscreteArgs: dis_batch;
-    "knn/single" KnnArgs: knn_neighbours_f knn_draw knn_permute_f knn_paper_f knn_paper_long_f;
+    "knn/single" KnnArgs: knn_neighbours_f knn_draw knn_vote knn_permute_f knn_paper_f knn_paper_long_f;
     "knn/planes" KnnArgs: knn_draw_p knn_permute_p knn_planes knn_slots knn_shared_0 knn_shared_1 knn_shared_2 knn_shared_3
         knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0

@@ -59,7 +59,7 @@ pub struct BlockPlan {
     pub of_planes: u64,
     /// Bytes of planes of permuted x.
     pub of_slots: u64,
-    /// Bytes of the sums of terms.
+    /// Bytes of the sums of terms, and of their comparisons with those of the data.
     pub sums: u64,
 }
 
@@ -139,7 +139,7 @@ impl BlockPlan {
             rows: (row_warps * shape.rows_a_warp() * shape.row() * shape.cell() as u64).next_multiple_of(256),
             of_planes: planes as u64 * shape.plane_bytes() + 2 * aligned(4 * planes) + aligned(4 * members),
             of_slots: slots as u64 * shape.plane_bytes(),
-            sums: aligned(8 * all),
+            sums: aligned(8 * all) + aligned(8 * tests) + aligned(4 * (all / 32 + tests)),
         }
     }
 

@@ -195,12 +195,13 @@ fn run_block(
         let count = size.min(all - first);
         (args.first_permutation, args.permutations, args.tests) = (first as u64, count as u64, tests.len() as u64);
         let mut within = |share| watch((first as f64 + share * count as f64) / all as f64);
-        let sums = permute_and_sum(engine, data, &tests, &mut args, &mut within)?;
-        for (test, sums) in tests.iter_mut().zip(sums.chunks_exact(count)) {
-            for (&sum, number) in sums.iter().zip(first..) {
-                if number == 0 {
-                    test.own = sum;
-                } else if let Some(p) = decision.next(&mut test.drawn, &mut test.count, sum >= test.own) {
+        let votes = permute_and_vote(engine, data, &mut tests, &mut args, &mut within)?;
+        for (test, votes) in tests.iter_mut().zip(votes.chunks_exact(count.div_ceil(32))) {
+            for (at, &bits) in votes.iter().enumerate() {
+                // The first bit of all is that of the data.
+                let skipped = u32::from(first + at == 0);
+                let many = (count - 32 * at).min(32) as u32 - skipped;
+                if let Some(p) = decision.next_of_many(&mut test.drawn, &mut test.count, bits >> skipped, many) {
                     let estimate = knn.terms().estimate(test.own, n);
                     outcomes[test.at] = Outcome { estimate, p, drawn: test.drawn, count: test.count };
                     test.at = usize::MAX;
@@ -296,14 +297,15 @@ fn find_neighbours(
     })
 }
 
-/// Draws the permutations, sums their terms and fetches the sums: `args.permutations` per test, test after test.
-fn permute_and_sum(
+/// Draws the permutations and sums their terms: `args.permutations` per test. Returns a bit for each, test after test in whole words: whether
+/// its sum is at least that of the data. The data's sum is stored in the test.
+fn permute_and_vote(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    tests: &[OpenTest],
+    tests: &mut [OpenTest],
     args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
-) -> Result<Vec<i64>> {
+) -> Result<Vec<u32>> {
     let Data { shape, plan, .. } = data;
     let column = |value: fn(&OpenTest) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
     let a_column = aligned(4 * plan.tests);
@@ -320,7 +322,7 @@ fn permute_and_sum(
     engine.held.upload(args.test_set, &column(|test| test.set))?;
     // Tests given one set are adjacent, and share their draws.
     let (mut sets, mut keys, mut draws): (Vec<u32>, Vec<[u32; 2]>, Vec<u32>) = Default::default();
-    for test in tests {
+    for test in tests.iter() {
         if sets.last() != Some(&test.set) {
             sets.push(test.set);
             keys.push(test.key);
@@ -336,6 +338,11 @@ fn permute_and_sum(
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
     args.drawn = engine.held.device(Buffer::KnnDrawn)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
+    args.own_sums = args.sums.carve(aligned(8 * permutations as usize));
+    args.votes = args.own_sums.carve(aligned(8 * plan.tests));
+    if args.first_permutation > 0 {
+        engine.held.upload(args.own_sums, &tests.iter().map(|test| test.own).collect::<Vec<_>>())?;
+    }
     let by_planes = shape.form() == Form::Planes;
     let draw = if by_planes { Kernel::knn_draw_p } else { Kernel::knn_draw };
     let (threads, shared) = shape.drawing();
@@ -360,9 +367,18 @@ fn permute_and_sum(
         Form::Warps => sum_by_warps(engine, data, args, watch)?,
         Form::Paper => sum_by_paper(engine, data, args, watch)?,
     }
-    let mut sums = vec![0i64; permutations as usize];
-    engine.held.fetch(args.sums, &mut sums, "running tests")?;
-    Ok(sums)
+    let words = args.tests * args.permutations.div_ceil(32);
+    sliced(engine, args, [words, 1 << 31], &mut |_| watch(1.0), |words| {
+        [Kernel::knn_vote.on((words.div_ceil(KNN_THREADS / WARP), 1), KNN_THREADS, 0)]
+    })?;
+    let mut votes = vec![0; words as usize];
+    engine.held.fetch(args.votes, &mut votes, "running tests")?;
+    if args.first_permutation == 0 {
+        let mut own = vec![0; tests.len()];
+        engine.held.fetch(args.own_sums, &mut own, "running tests")?;
+        tests.iter_mut().zip(own).for_each(|(test, own)| test.own = own);
+    }
+    Ok(votes)
 }
 
 /// Launches kernels one after the other on slices of `all` blocks, permutations or samples. Each slice has at most `slice` of them:
