@@ -182,6 +182,7 @@ impl BlockPlan {
 mod tests {
     use super::super::shape::{tests::shape, SLICE_PAIRS};
     use super::*;
+    use crate::engine::cuda::gpu::kernels::WARP;
 
     #[test]
     fn plans_fill_their_limit_and_do_not_pass_it() {
