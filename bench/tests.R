@@ -5,10 +5,11 @@
 #
 # x = f(s) + e and y = f(s) + e', where s is the sum of the given variables with variance 1, and f is scaled to variance
 # 1: the size is the share of p <= 0.05. For power, y has 0.4 f(e) in addition. Without given variables, f(s) is left
-# out. Curves f: s, tanh(2 s), s^2, sin(2 s). --library has the R package RCIT, --python has causal-learn. These answer
-# --peer-runs samples of 200 and of 500 rows; knn.R compares with tigramite. --only: the tests whose name matches this
-# pattern. --csv gets a row for each test, curve, number of given variables, n and effect: share, runs, and milliseconds
-# of a test on one thread. The package's copy of that file is inst/extdata/test-power.csv.
+# out. Curves f: s, tanh(2 s), s^2, sin(2 s). --library has the R package RCIT, --python has causal-learn and tigramite.
+# These answer --peer-runs samples of 200 and of 500 rows; tigramite, which takes seconds, samples of 500 rows with three
+# given variables only. --only: the tests whose name matches this pattern. --csv gets a row for each test, curve, number
+# of given variables, n and effect: share, runs, and milliseconds of a test on one thread. The package's copy of that
+# file is inst/extdata/test-power.csv.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
@@ -114,7 +115,12 @@ for (at in seq_len(nrow(cells))) {
     for (test in wanted(names(theirs))) {
       enter(test, cell, by_function(theirs[[test]], few, S))
     }
-    for (test in wanted(if (nzchar(python)) c("KCI (causal-learn)", "RCIT (causal-learn)"))) {
+    in_python <- c(
+      "KCI (causal-learn)",
+      "RCIT (causal-learn)",
+      if (cell$n == 200 || cell$given == 3) "CMIknn (tigramite)"
+    )
+    for (test in wanted(if (nzchar(python)) in_python)) {
       enter(test, cell, by_python(sub(" .*", "", test), few))
     }
   }
