@@ -21,9 +21,16 @@ test_that("Ctrl-C stops the orientation of a dense graph", {
   set.seed(1)
   s <- suff_gauss(matrix(rnorm(50 * 3000), 50) + rnorm(50), device = "cpu")
   skel <- skeleton(s, gaussCItest, 0.01, p = 3000, m.max = 0, result = "compact", device = "cpu")
-  stopped <- press_in_time(function() orient(skel))
+  stopped <- press_in_time(function() orient(skel), delay = 0.1)
   expect_identical(stopped$outcome, "stopped")
   expect_lt(stopped$took, 0.5)
+})
+
+test_that("Ctrl-C stops a long kernel test", {
+  skip_on_os("windows")
+  s <- suff_kernel(random_data(random_dag(6, 2, seed = 1), 20000, kind = "nonlinear", seed = 1), seed = 1)
+  stopped <- press(function() kciCItest(1, 2, 3:5, s), 0.5)
+  expect_identical(stopped$outcome, "stopped")
 })
 
 test_that("Ctrl-C in a test that is an R function stops too", {

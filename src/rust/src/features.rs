@@ -1,12 +1,16 @@
 //! The kernel tests from R.
 
+use std::cell::RefCell;
+
 use extendr_api::prelude::*;
 use pcgpu_core::ci::features::{Approximation, Form, KernelTest, Settings, Shared};
+use pcgpu_core::observer::Observer;
 
 use crate::failure::{Failure, Outcome};
 use crate::input::{self, Fields};
 use crate::mixed::frame_of;
 use crate::respond::respond;
+use crate::session::RObserver;
 use crate::value::Value;
 
 /// Reads `list(p, n, names, form, sides, given, seed, ...)` with data as `MixedTest::from_list` reads them. `names` has the numbers of the
@@ -36,7 +40,7 @@ pub fn from_list(test: &List) -> Outcome<KernelTest> {
 /// @noRd
 #[extendr]
 fn rust_features_test(test: Robj, x: Robj, y: Robj) -> Robj {
-    respond([&test, &x, &y], |_| {
+    respond([&test, &x, &y], |token| {
         let test = from_list(&input::list(&test, "test")?)?;
         let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
             [v] => Ok(v),
@@ -44,7 +48,14 @@ fn rust_features_test(test: Robj, x: Robj, y: Robj) -> Robj {
         };
         let (x, y) = (column(&x, "x")?, column(&y, "y")?);
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
-        let p = test.p_value(x as usize, y as usize, &given, &Shared::default(), &mut Default::default());
+        let looked = RefCell::new((RObserver::silent(token), Ok(())));
+        let stop = || {
+            let (observer, ended) = &mut *looked.borrow_mut();
+            *ended = observer.look();
+            ended.is_err()
+        };
+        let p = test.p_value((x as usize, y as usize, &given), &Shared::default(), &mut Default::default(), &stop);
+        looked.into_inner().1?;
         Ok(Value::from(p))
     })
 }

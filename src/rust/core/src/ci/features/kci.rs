@@ -61,8 +61,14 @@ pub(super) struct Cells {
     products: Vec<Row>,
 }
 
-/// Returns the traces of C, of its square and, if asked for, of its cube. `None` if memory is short, which is noted.
-fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut Cells) -> Option<[f64; 3]> {
+/// Returns the traces of C, of its square and, if asked for, of its cube. `None` if `stop` says so, or if memory is short, which is noted.
+fn traces_of_products(
+    [x, y]: [&[Row]; 2],
+    rows: usize,
+    cube: bool,
+    cells: &mut Cells,
+    stop: &dyn Fn() -> bool,
+) -> Option<[f64; 3]> {
     turned(x, rows, &mut cells.x)?;
     turned(y, rows, &mut cells.y)?;
     let panels = rows.div_ceil(WIDE);
@@ -73,6 +79,9 @@ fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut
     let mut traces = [0.0; 3];
     let (mut of_x, mut of_y) = (Tiles::default(), Tiles::default());
     for one in 0..panels {
+        if stop() {
+            return None;
+        }
         let x_one = &cells.x[one * x_width..(one + 1) * x_width];
         let y_one = &cells.y[one * y_width..(one + 1) * y_width];
         for other in (one..panels).step_by(Tiles::COUNT) {
@@ -112,14 +121,15 @@ fn traces_of_products(x: &[Row], y: &[Row], rows: usize, cube: bool, cells: &mut
     Some(traces)
 }
 
-/// Returns p for residuals of x and y in panels. `left`: the factor c; `is_marginal`: whether S is empty. `None` if memory is short,
-/// which is noted.
+/// Returns p for residuals of x and y in panels. `left`: the factor c; `is_marginal`: whether S is empty. `None` if `stop` says so, or if
+/// memory is short, which is noted.
 pub(super) fn p_value(
     [x, y]: [&[Row]; 2],
     rows: usize,
     (left, is_marginal): (f64, bool),
     approximation: Approximation,
     cells: &mut Cells,
+    stop: &dyn Fn() -> bool,
 ) -> Option<f64> {
     let squares = |panels: &[Row]| -> f64 {
         panels.iter().map(|row| row.0.iter().map(|value| value * value).sum::<f64>()).sum::<f64>()
@@ -133,7 +143,7 @@ pub(super) fn p_value(
         let [x, y] = [traces_of(x, rows)?, traces_of(y, rows)?];
         std::array::from_fn(|k| x[k] * y[k] / (rows as f64).powi(k as i32 + 1))
     } else {
-        traces_of_products(x, y, rows, approximation == Approximation::Hbe, cells)?
+        traces_of_products([x, y], rows, approximation == Approximation::Hbe, cells, stop)?
     };
     Some(match approximation {
         Approximation::Hbe => upper_tail_of_sum(statistic, traces),

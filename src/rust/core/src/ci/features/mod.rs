@@ -345,8 +345,14 @@ impl KernelTest {
         .write();
     }
 
-    /// Returns p of (x, y) given S. `shared`: what threads keep for each other, if no values are missing.
-    pub fn p_value(&self, x: usize, y: usize, s: &[u32], shared: &Shared, work: &mut Work) -> f64 {
+    /// Returns p of (x, y) given S, or NaN once `stop` says so. `shared`: what threads keep for each other, if no values are missing.
+    pub fn p_value(
+        &self,
+        (x, y, s): (usize, usize, &[u32]),
+        shared: &Shared,
+        work: &mut Work,
+        stop: &dyn Fn() -> bool,
+    ) -> f64 {
         if !self.answers(s) {
             return f64::NAN;
         }
@@ -362,8 +368,9 @@ impl KernelTest {
         let y_rows = given.residuals(self, (y, joins), shared, &mut other, &mut work.panels);
         let sides = x_rows.as_deref().zip(y_rows.as_deref()).map(|(x, y)| [x, y]);
         let p = match self.settings.form {
-            Form::Kci(approximation) => sides
-                .and_then(|sides| kci::p_value(sides, n, (given.left, s.is_empty()), approximation, &mut work.of_rows)),
+            Form::Kci(approximation) => sides.and_then(|sides| {
+                kci::p_value(sides, n, (given.left, s.is_empty()), approximation, &mut work.of_rows, stop)
+            }),
             _ => sides.map(|sides| {
                 let count =
                     [self.variables[x].count, if joins { self.settings.sides } else { self.variables[y].count }];

@@ -41,6 +41,7 @@ impl Plain for FeaturesKernel<'_> {
     }
 
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Work, signal: &Signal) -> Option<f64> {
-        (!signal.stop_requested()).then(|| self.test.p_value(x, y, s, &self.shared, work))
+        let stop = || signal.stop_requested();
+        (!stop()).then(|| self.test.p_value((x, y, s), &self.shared, work, &stop))
     }
 }
