@@ -253,6 +253,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn draws_in_words_are_draws_one_by_one() {
+        let early = EarlyStop { alpha: 0.05, error: 0.01 };
+        for (permutations, early) in [(100, None), (100, Some(early)), (37, Some(early)), (64, None)] {
+            let decision = Decision::new(permutations, true, early).unwrap();
+            for seed in 0..200u32 {
+                let word = |at: u32| seed.wrapping_mul(0x9E37_79B9).rotate_left(at) & seed.wrapping_mul(0x85EB_CA6B);
+                let (mut one, mut many) = ((0, 0), (0, 0));
+                let by_one = (0..permutations as u32)
+                    .find_map(|at| decision.next(&mut one.0, &mut one.1, word(at / 32) >> (at % 32) & 1 == 1));
+                let by_words = (0..permutations as u32).step_by(32).find_map(|at| {
+                    let count = (permutations as u32 - at).min(32);
+                    let bits = word(at / 32) & (u32::MAX >> (32 - count));
+                    decision.next_of_many(&mut many.0, &mut many.1, bits, count)
+                });
+                assert!(by_one.is_some() && by_one == by_words && one == many, "{permutations} {seed}");
+            }
+        }
+    }
+
     /// Checks that the bounds of a million permutations, which are allowed, take seconds and not hours.
     #[test]
     fn bounds_of_many_permutations_are_found() {
