@@ -20,7 +20,7 @@ fn made(shape: &Shape, settings: Settings) -> KernelTest {
 
 fn bits(test: &KernelTest, batch: &Batch) -> Vec<u64> {
     let (shared, mut work) = (Shared::default(), Work::default());
-    batch.iter().map(|(x, y, s)| test.p_value(x, y, s, &shared, &mut work).to_bits()).collect()
+    batch.iter().map(|(x, y, s)| test.p_value((x, y, s), &shared, &mut work, &|| false).to_bits()).collect()
 }
 
 fn problems() -> Vec<(Shape, Settings)> {
