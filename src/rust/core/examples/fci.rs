@@ -20,24 +20,14 @@ use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::possible_d_sep::Skeleton;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
-use pcgpu_core::simulation::{random_dag, random_data, Kind, Mechanism, Missing, Model, Sample, Shape};
+use pcgpu_core::simulation::{Kind, Model, Shape};
 use pcgpu_core::Error;
-use support::{correlation, Failure};
+use support::{correlation, simulated, Failure};
 
 /// Returns correlations of the observed variables in random data, and the number of these variables.
 fn data(p: usize, n: usize, neighbours: f64, seed: u64) -> Result<(Vec<f64>, usize), Failure> {
     let shape = Shape { p, model: Model::Independent, neighbours, weights: [0.1, 1.0], signs: false };
-    let dag = random_dag(&shape, seed)?;
-    let sample = Sample {
-        n,
-        kind: Kind::Gaussian,
-        levels: [2, 2],
-        strength: 1.0,
-        standardise: false,
-        missing: Missing { share: 0.0, mechanism: Mechanism::Completely },
-    };
-    let mut cells = vec![0.0; n * p];
-    random_data(p, &dag, &sample, seed, &mut cells, &Pool::new(default_threads()), &mut Unobserved)?;
+    let (_, cells, _) = simulated(&shape, n, Kind::Gaussian, false, seed)?;
     let columns: Vec<Vec<f64>> =
         cells.chunks(n).enumerate().filter(|(v, _)| v % 10 != 9).map(|(_, column)| column.to_vec()).collect();
     Ok((correlation(&columns), columns.len()))

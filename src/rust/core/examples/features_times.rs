@@ -4,6 +4,9 @@
 //! ```sh
 //! cargo run --release -p pcgpu-core --example features_times -- P N LEVEL [rcot|rcit] [THREADS] [cpu|gpu|both] [ALPHA] [NEIGHBOURS]
 //! ```
+
+mod support;
+
 use std::time::Instant;
 
 use pcgpu_core::ci::features::{Form, KernelTest, Settings};
@@ -15,8 +18,9 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
-use pcgpu_core::simulation::{random_dag, random_data, Kind, Mechanism, Missing, Model, Sample, Shape};
+use pcgpu_core::simulation::{Kind, Model, Shape};
 use pcgpu_core::Result;
+use support::simulated;
 
 fn main() -> Result<()> {
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -27,17 +31,8 @@ fn main() -> Result<()> {
     let on = given.get(5).map_or("both", String::as_str);
     let alpha = given.get(6).and_then(|text| text.parse().ok()).unwrap_or(0.01);
     let neighbours = number(7, 2) as f64;
-    let dag = random_dag(&Shape { p, model: Model::Independent, neighbours, weights: [0.5, 1.5], signs: true }, 7)?;
-    let sample = Sample {
-        n,
-        kind: Kind::Nonlinear,
-        levels: [2, 4],
-        strength: 1.0,
-        standardise: false,
-        missing: Missing { share: 0.0, mechanism: Mechanism::Completely },
-    };
-    let mut cells = vec![0.0; n * p];
-    random_data(p, &dag, &sample, 7, &mut cells, &Pool::at_most(threads), &mut Unobserved)?;
+    let shape = Shape { p, model: Model::Independent, neighbours, weights: [0.5, 1.5], signs: true };
+    let (_, cells, _) = simulated(&shape, n, Kind::Nonlinear, false, 7)?;
     let values: Vec<Given> =
         cells.chunks(n).map(|column| Given { levels: 0, versions: vec![Values::Numbers(column)] }).collect();
     let names: Vec<u32> = (0..p as u32).collect();

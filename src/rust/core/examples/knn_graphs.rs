@@ -25,11 +25,11 @@ use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::orient;
-use pcgpu_core::pool::{default_threads, Pool};
+use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
-use pcgpu_core::simulation::{random_dag, random_data, Dag, Kind, Mechanism, Missing, Model, Sample, Shape};
-use support::Failure;
+use pcgpu_core::simulation::{Dag, Kind, Model, Shape};
+use support::{simulated, Failure};
 
 /// A data set, column by column, with the columns that have levels, and its graph.
 struct Case {
@@ -41,18 +41,8 @@ struct Case {
 fn case(p: usize, n: usize, share: f64, graph: usize) -> Result<Case, Failure> {
     let neighbours = [0.3, 0.1, 0.5, 0.2, 0.4][graph % 5] * (p as f64 - 1.0);
     let shape = Shape { p, model: Model::Independent, neighbours, weights: [0.5, 1.0], signs: true };
-    let dag = random_dag(&shape, graph as u64)?;
-    let sample = Sample {
-        n,
-        kind: if share > 0.0 { Kind::Mixed(share) } else { Kind::Nonlinear },
-        levels: [2, 4],
-        strength: 1.0,
-        standardise: true,
-        missing: Missing { share: 0.0, mechanism: Mechanism::Completely },
-    };
-    let mut cells = vec![0.0; n * p];
-    let pool = Pool::at_most(default_threads());
-    let levels = random_data(p, &dag, &sample, graph as u64, &mut cells, &pool, &mut Unobserved)?;
+    let kind = if share > 0.0 { Kind::Mixed(share) } else { Kind::Nonlinear };
+    let (dag, cells, levels) = simulated(&shape, n, kind, true, graph as u64)?;
     Ok(Case { dag, cells, discrete: levels.iter().map(|&levels| levels > 0).collect() })
 }
 

@@ -110,18 +110,37 @@ pub fn below(word: u32, bound: u32) -> u32 {
     ((u64::from(word) * u64::from(bound)) >> 32) as u32
 }
 
-/// Scrambles a pair of samples into a word, which decides between neighbours at equal distance. This is the finaliser of MurmurHash3 on two
-/// words.
+/// Scrambles a pair of samples into a word, which decides between neighbours at equal distance and orders them. This is the finaliser of
+/// MurmurHash3 on two words.
 #[inline(always)]
 pub fn scramble(key: Key, a: u32, b: u32) -> u32 {
-    let finish = |mut h: u32| {
-        h ^= h >> 16;
-        h = h.wrapping_mul(0x85EB_CA6B);
-        h ^= h >> 13;
-        h = h.wrapping_mul(0xC2B2_AE35);
-        h ^ (h >> 16)
-    };
     finish(finish(a ^ key.0[0]).wrapping_add(b) ^ key.0[1])
+}
+
+/// Returns the sample b for which `scramble(key, a, b)` is this word.
+#[inline(always)]
+pub fn unscramble(key: Key, a: u32, word: u32) -> u32 {
+    (unfinish(word) ^ key.0[1]).wrapping_sub(finish(a ^ key.0[0]))
+}
+
+#[inline(always)]
+fn finish(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    h = h.wrapping_mul(0x85EB_CA6B);
+    h ^= h >> 13;
+    h = h.wrapping_mul(0xC2B2_AE35);
+    h ^ (h >> 16)
+}
+
+/// Returns the word that [`finish`] makes this word of.
+#[inline(always)]
+fn unfinish(mut h: u32) -> u32 {
+    h ^= h >> 16;
+    // The inverses of the multipliers.
+    h = h.wrapping_mul(0x7ED1_B41D);
+    h ^= h >> 13 ^ h >> 26;
+    h = h.wrapping_mul(0xA5CB_9243);
+    h ^ (h >> 16)
 }
 
 #[cfg(test)]
@@ -176,5 +195,14 @@ mod tests {
         let mut seen = [0; 7];
         (0..7000).for_each(|i| seen[below(philox([i, 0, 0, 0], Key([1, 2]))[0], 7) as usize] += 1);
         assert!(seen.iter().all(|&count| (880..1120).contains(&count)), "{seen:?}");
+    }
+
+    #[test]
+    fn scrambled_pairs_are_found_again() {
+        for step in 0..100_000u32 {
+            let [a, b, first, second] = philox([step, 0, 0, 0], Key([1, 2]));
+            let key = Key([first, second]);
+            assert_eq!(unscramble(key, a, scramble(key, a, b)), b);
+        }
     }
 }

@@ -6,8 +6,10 @@
 use std::io::Read;
 use std::time::Instant;
 
-use pcgpu_core::observer::Observer;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::Skeleton;
+use pcgpu_core::simulation::{random_dag, random_data, Dag, Kind, Mechanism, Missing, Sample, Shape};
 
 pub type Failure = Box<dyn std::error::Error>;
 
@@ -44,6 +46,23 @@ impl Observer for Levels {
         println!("{:9.1} ms  level {level}, {remaining} edges", self.0.elapsed().as_secs_f64() * 1e3);
         Ok(())
     }
+}
+
+/// Returns a random graph, n samples of it column by column, and the number of levels of each column.
+pub fn simulated(
+    shape: &Shape,
+    n: usize,
+    kind: Kind,
+    standardise: bool,
+    seed: u64,
+) -> pcgpu_core::Result<(Dag, Vec<f64>, Vec<usize>)> {
+    let dag = random_dag(shape, seed)?;
+    let missing = Missing { share: 0.0, mechanism: Mechanism::Completely };
+    let sample = Sample { n, kind, levels: [2, 4], strength: 1.0, standardise, missing };
+    let mut cells = vec![0.0; n * shape.p];
+    let levels =
+        random_data(shape.p, &dag, &sample, seed, &mut cells, &Pool::at_most(default_threads()), &mut Unobserved)?;
+    Ok((dag, cells, levels))
 }
 
 /// Returns the text of a file, decompressed if it is gzipped.

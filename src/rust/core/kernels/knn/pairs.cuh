@@ -94,18 +94,13 @@ struct Orders {
 
     __device__ inline u64 claim(u32 sample) const { return (u64)scramble(samples, sample, 0) << 32 | sample; }
 
-    __device__ inline u64 place(u32 sample, u32 neighbour) const {
-        return (u64)scramble(neighbours, sample, neighbour) << 32 | neighbour;
-    }
+    __device__ inline u32 place(u32 sample, u32 neighbour) const { return scramble(neighbours, sample, neighbour); }
 
-    // Returns the first place from `from` on in a sample's list, or FREE.
+    // Returns the first place from `from` on in a sample's list, or a number above all places. Earlier places wrap around behind all others.
     __device__ inline u64 first(u32 sample, const u32 *list, u32 k_perm, u64 from) const {
-        u64 first = FREE;
-        for (u32 at = 0; at < k_perm; at++) {
-            u64 found = place(sample, list[at]);
-            if (found >= from && found < first) first = found;
-        }
-        return first;
+        u32 ahead = ~0u;
+        for (u32 at = 0; at < k_perm; at++) ahead = min(ahead, place(sample, list[at]) - (u32)from);
+        return from + ahead;
     }
 };
 
@@ -149,12 +144,12 @@ template <class Index> __device__ inline void draw_permutations(const KnnArgs &a
             u64 claim = orders.claim(sample), from = 0;
             for (;;) {
                 u64 place = orders.first(sample, neighbours + (u64)sample * k_perm, k_perm, from);
-                if (place == FREE) {
+                if (place >> 32) {
                     // An earlier sample has the last neighbour in the list: both take it.
                     out[sample] = (Index)neighbour;
                     break;
                 }
-                neighbour = (u32)place;
+                neighbour = unscramble(orders.neighbours, sample, (u32)place);
                 u64 held = atomicMin(claims + neighbour, claim);
                 if (held == FREE) break;
                 if (held > claim) {

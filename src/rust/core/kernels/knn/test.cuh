@@ -101,6 +101,18 @@ __device__ inline u32 finish(u32 h) {
 
 __device__ inline u32 scramble(uint2 key, u32 a, u32 b) { return finish((finish(a ^ key.x) + b) ^ key.y); }
 
+// Returns the word that `finish` makes this word of.
+__device__ inline u32 unfinish(u32 h) {
+    h ^= h >> 16;
+    h *= 0x7ED1B41Du;
+    h ^= h >> 13 ^ h >> 26;
+    h *= 0xA5CB9243u;
+    return h ^ (h >> 16);
+}
+
+// Returns the b for which `scramble(key, a, b)` is this word.
+__device__ inline u32 unscramble(uint2 key, u32 a, u32 word) { return (unfinish(word) ^ key.y) - finish(a ^ key.x); }
+
 template <class T> __device__ inline T largest_finite();
 template <> __device__ inline float largest_finite<float>() { return 3.402823466e38f; }
 template <> __device__ inline double largest_finite<double>() { return 1.7976931348623157e308; }

@@ -9,7 +9,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
+use crate::random::{below, philox, philox_lanes, scramble, unscramble, Key, Purpose, LANES};
 
 /// The claim on a neighbour that no sample has claimed.
 const FREE: u64 = u64::MAX;
@@ -41,16 +41,16 @@ impl Orders {
 
     /// Returns the place of a neighbour in a sample's list. No two neighbours share one, as `scramble` is one-to-one.
     #[inline(always)]
-    fn place(self, sample: u32, neighbour: u32) -> u64 {
-        u64::from(scramble(self.neighbours, sample, neighbour)) << 32 | u64::from(neighbour)
+    fn place(self, sample: u32, neighbour: u32) -> u32 {
+        scramble(self.neighbours, sample, neighbour)
     }
 
-    /// Returns the neighbour of a sample that comes first among those with a place from `from` on, and its place.
+    /// Returns the first place from `from` on in a sample's list, or a number above all places.
     #[inline(always)]
-    fn first(self, sample: u32, list: &[u32], from: u64) -> Option<(u64, u32)> {
-        let places = list.iter().map(|&neighbour| self.place(sample, neighbour));
-        let first = places.map(|place| if place < from { FREE } else { place }).min()?;
-        (first != FREE).then_some((first, first as u32))
+    fn first(self, sample: u32, list: &[u32], from: u64) -> u64 {
+        // Earlier places wrap around behind all others.
+        let ahead = list.iter().map(|&neighbour| self.place(sample, neighbour).wrapping_sub(from as u32)).min();
+        from + u64::from(ahead.unwrap_or(u32::MAX))
     }
 }
 
@@ -129,14 +129,13 @@ impl Shuffler {
         self.claims.clear();
         self.claims.resize(out.len(), FREE);
         for sample in 0..out.len() as u32 {
-            let (mut sample, mut from) = (sample, 0);
-            let mut claim = orders.claim(sample);
-            loop {
-                let list = &neighbours[sample as usize * k_perm..][..k_perm];
-                let Some((place, neighbour)) = orders.first(sample, list, from) else { break };
+            let (mut sample, mut claim, mut from) = (sample, orders.claim(sample), 0);
+            let list = |sample: u32| &neighbours[sample as usize * k_perm..][..k_perm];
+            while let Ok(place) = u32::try_from(orders.first(sample, list(sample), from)) {
+                let neighbour = unscramble(orders.neighbours, sample, place);
                 // Settled here for a sample that finds no free neighbour, and below for others.
                 out[sample as usize] = neighbour;
-                from = place + 1;
+                from = u64::from(place) + 1;
                 let held = &mut self.claims[neighbour as usize];
                 if claim < *held {
                     std::mem::swap(held, &mut claim);
@@ -144,7 +143,7 @@ impl Shuffler {
                         break;
                     }
                     sample = claim as u32;
-                    from = orders.place(sample, neighbour) + 1;
+                    from = u64::from(orders.place(sample, neighbour)) + 1;
                 }
             }
         }

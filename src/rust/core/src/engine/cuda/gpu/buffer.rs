@@ -96,7 +96,7 @@ buffers! {
     KnnPermuted u8, "permuted"
     /// Permutations of samples, drawn for the tests of a set.
     KnnDrawn u8, "permuted"
-    KnnClaims u8, "claims"
+    KnnClaims u64, "claims"
     KnnRows u8, "distances"
     KnnPlanes u8, "planes"
     KnnSlots u32, "slots"

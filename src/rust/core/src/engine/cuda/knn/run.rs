@@ -343,20 +343,19 @@ fn permute_and_vote(
     if args.first_permutation > 0 {
         engine.held.upload(args.own_sums, &tests.iter().map(|test| test.own).collect::<Vec<_>>())?;
     }
-    let by_planes = shape.form() == Form::Planes;
-    let draw = if by_planes { Kernel::knn_draw_p } else { Kernel::knn_draw };
+    let (draw, permute) = if shape.form() == Form::Planes {
+        engine.held.upload(args.test_guide, &column(|test| test.guide))?;
+        engine.held.upload(args.test_planes, &column(|test| test.planes))?;
+        (Kernel::knn_draw_p, Kernel::knn_permute_p)
+    } else {
+        (Kernel::knn_draw, data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d))
+    };
     let (threads, shared) = shape.drawing();
-    args.claims = if shared == 0 { engine.held.device(Buffer::KnnClaims)?.cast() } else { DevicePtr::NULL };
+    args.claims = if shared == 0 { engine.held.device(Buffer::KnnClaims)? } else { DevicePtr::NULL };
     sliced(engine, args, [drawn, shape.slice_draws()], &mut |_| watch(0.0), |count| {
         let blocks = if shared == 0 { count.min(plan.claim_rows as u32) } else { count };
         [draw.on((blocks, 1), threads, shared)]
     })?;
-    let permute =
-        if by_planes { Kernel::knn_permute_p } else { data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d) };
-    if by_planes {
-        engine.held.upload(args.test_guide, &column(|test| test.guide))?;
-        engine.held.upload(args.test_planes, &column(|test| test.planes))?;
-    }
     let slice = (SLICE_PLACES / shape.n as u64).max(1);
     sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
         let blocks = (u64::from(count) * shape.n as u64).div_ceil(KNN_THREADS.into()).min(1 << 20) as u32;
