@@ -213,6 +213,10 @@ seconds_of <- function(x, name, alpha, seconds, ...) {
 print.pcgpu_tests <- function(x, ...) {
   check_dots(list(...), character(), "print.pcgpu_tests")
   about <- attr(x, "about")
+  if (is.null(about)) {
+    # Some of the columns or rows, chosen by `[`.
+    return(invisible(NextMethod()))
+  }
   cat(sprintf(
     "%s, %s, %d of them numeric\n",
     counted(about$samples, "sample"),

@@ -58,6 +58,8 @@ test_that("seconds are those of the plan, and the table prints", {
   printed <- capture.output(print(found))
   expect_match(printed[1], "300 samples.*4 variables.*4 of them numeric")
   expect_match(printed[2], "^\\* kciCItest +\\(about")
+  columns <- found[c("test", "seconds")]
+  expect_identical(capture.output(print(columns)), capture.output(print.data.frame(columns)))
 })
 
 test_that("many columns take no longer than few", {
