@@ -6,16 +6,21 @@
 //! were not.
 
 mod columns;
+mod normal;
+mod pairs;
 mod pairwise;
 mod product;
 mod ranks;
 pub mod running;
 mod sparse;
 mod tiles;
+mod treated;
 
 pub use columns::{summaries, Centred, Summary};
+pub use pairs::{centre_and_scale, of_pairs, Form, Measure, Scale};
 pub use sparse::{of_sparse, Sparse};
 pub use tiles::{Gathered, Tiles};
+pub use treated::Treatment;
 
 use std::sync::Mutex;
 
@@ -27,7 +32,6 @@ use crate::Result;
 use columns::{rows_that_count, summarise, Of};
 use pairwise::pairwise;
 use product::{multiply, Moments};
-use ranks::ranks;
 
 /// Number of rows that are centred together.
 const SEGMENT: usize = 4096;
@@ -47,8 +51,26 @@ const AT_ONCE: usize = 2048;
 pub enum Kind {
     /// Pearson's correlation.
     Pearson,
-    /// Spearman's correlation: Pearson's of the ranks, with ties at their mean rank.
+    /// 2 sin(pi rho / 6) for Spearman's rho, which is Pearson's correlation of the ranks, with ties at their mean rank. It estimates the
+    /// correlation of the normal variables that the columns are increasing functions of (N. Harris and M. Drton 2013, JMLR 14, 3365-3383).
+    /// Columns are centred ranks.
     Spearman,
+    /// Pearson's correlation of normal scores: the quantiles at rank / (n + 1) (H. Liu, J. Lafferty and L. Wasserman 2009, JMLR 10,
+    /// 2295-2328).
+    Scores,
+}
+
+impl Kind {
+    /// Turns the correlations of the columns into those of this kind.
+    fn finish(self, c: &mut [f64], pool: &Pool) {
+        let of = |r: f64| match r.abs() >= 1.0 {
+            true => r,
+            false => 2.0 * (std::f64::consts::FRAC_PI_6 * r).sin(),
+        };
+        if self == Kind::Spearman {
+            pool.each_of(c.chunks_mut(SMALL).collect(), |_, cells| cells.iter_mut().for_each(|r| *r = of(*r)));
+        }
+    }
 }
 
 /// The rows that count.
@@ -68,6 +90,8 @@ pub struct Found {
     pub summaries: Vec<Summary>,
     /// Number of rows that count, or the smallest number for any pair.
     pub rows: usize,
+    /// Number of independent rows that these are worth, see [`Treatment`].
+    pub size: f64,
     /// Whether the correlations were computed.
     pub is_done: bool,
 }
@@ -78,52 +102,60 @@ pub type Watch<'w> = dyn FnMut(f64) -> Result<()> + 'w;
 /// Writes the correlations of p columns of one length to `c`, p x p. They agree with R's `cor()` to 1e-12. The matrix is symmetric, with
 /// ones on the diagonal and all values between -1 and 1. A value is NaN if a column is constant in the rows of the pair. Columns that are
 /// equal, up to their sign or a power of two, have exactly 1 or -1. Nothing is computed if a column is constant or has infinite values, or
-/// if [`Rows::All`] has missing values.
+/// if [`Rows::All`] has missing values. Pairwise rows allow only a kind as treatment.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and errors of `watch`.
-pub fn correlation(
+pub fn correlation<'a>(
     columns: &[Numbers],
-    kind: Kind,
+    of: impl Into<Treatment<'a>>,
     rows: Rows,
     pool: &Pool,
     c: &mut [f64],
     watch: &mut Watch,
 ) -> Result<Found> {
-    let mut found = centred(columns, kind, rows, pool, watch, |x, watch| of_centred(x, pool, c, watch))?;
+    let of = of.into();
+    let mut found = centred(columns, of, rows, pool, watch, |x, watch| of_centred(x, pool, c, watch))?;
     if rows == Rows::Pairwise && !found.is_done && found.summaries.iter().all(Summary::varies) {
-        found.rows = pairwise(columns, kind == Kind::Spearman, &found.summaries, pool, c, watch)?;
+        found.rows = pairwise(columns, of.kind, &found.summaries, pool, c, watch)?;
+        found.size = found.rows as f64;
         symmetrise(c, columns.len(), pool);
         found.is_done = true;
+    }
+    if found.is_done {
+        of.kind.finish(c, pool);
     }
     Ok(found)
 }
 
-/// Calls `take` with the centred columns, or with their centred ranks. It does not if a column is constant, has infinite values, or has
+/// Calls `take` with the centred columns, treated as wanted. It does not if a column is constant, has infinite values, or has
 /// missing values in the rows that count.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and errors of `watch` and `take`.
-pub fn centred<'w>(
+pub fn centred<'a, 'w>(
     columns: &[Numbers],
-    kind: Kind,
+    of: impl Into<Treatment<'a>>,
     rows: Rows,
     pool: &Pool,
     watch: &mut Watch<'w>,
     take: impl FnOnce(&Centred, &mut Watch<'w>) -> Result<()>,
 ) -> Result<Found> {
+    let treatment = of.into();
     let (of, n) = rows_that_count(columns, rows == Rows::Complete, pool)?;
     let summaries = summarise(columns, &of, n, pool, &mut || watch(0.0))?;
     let is_done = summaries.iter().all(|summary| summary.varies() && summary.missing == 0);
-    if is_done && kind == Kind::Pearson {
+    let mut size = n as f64;
+    if is_done && treatment.is_none() {
         take(&Centred::new(columns, &summaries, &of, n), watch)?;
     } else if is_done {
-        let ranks = ranks(columns, &of, n, pool, &mut || watch(0.0))?;
-        let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
-        let of_ranks = summarise(&ranks, &Of::All, n, pool, &mut || watch(0.0))?;
-        take(&Centred::new(&ranks, &of_ranks, &Of::All, n), watch)?;
+        let treated = treatment.of(columns, &summaries, &of, n, pool, &mut || watch(0.0))?;
+        size = treated.size;
+        let columns: Vec<Numbers> = treated.cells.chunks(n.max(1)).map(Numbers::Doubles).collect();
+        let of_treated = summarise(&columns, &Of::All, n, pool, &mut || watch(0.0))?;
+        take(&Centred::new(&columns, &of_treated, &Of::All, n), watch)?;
     }
-    Ok(Found { summaries, rows: n, is_done })
+    Ok(Found { summaries, rows: n, size, is_done })
 }
 
 /// Returns the correlation of two of these centred columns of n numbers, with the digits that [`of_centred`] gives for all; NaN if there is
@@ -317,7 +349,7 @@ mod tests {
             with_hole[1] = Numbers::Doubles(&holed[n..2 * n]);
             let pool = Pool::new(2);
             for (columns, rows) in [(&columns, Rows::All), (&columns, Rows::Pairwise), (&with_hole, Rows::Complete)] {
-                for kind in [Kind::Pearson, Kind::Spearman] {
+                for kind in [Kind::Pearson, Kind::Spearman, Kind::Scores] {
                     let mut wanted = vec![7.0; p * p];
                     correlation(columns, kind, rows, &pool, &mut wanted, &mut |_| Ok(())).unwrap();
                     let (mut cells, mut by_pieces, mut n) = (Vec::new(), Vec::new(), 0);
@@ -339,6 +371,7 @@ mod tests {
                         Ok(())
                     })
                     .unwrap();
+                    kind.finish(&mut c, &pool);
                     assert!(c == wanted && last == 1.0, "{n} x {p} {kind:?} {rows:?}");
                 }
             }
@@ -371,7 +404,9 @@ mod tests {
                 let mut c = [0.0; 4];
                 let found = correlation(&columns, kind, rows, &pool, &mut c, &mut |_| Ok(())).unwrap();
                 assert_eq!((found.rows, found.is_done), (6, true));
-                assert!((c[1] - plain(&x, &y)).abs() < 1e-15 && c[1] == c[2], "{kind:?}, {rows:?}");
+                let mut wanted = [plain(&x, &y)];
+                kind.finish(&mut wanted, &pool);
+                assert!((c[1] - wanted[0]).abs() < 1e-15 && c[1] == c[2], "{kind:?}, {rows:?}");
             }
         }
         let mut c = [7.0; 4];

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use super::columns::{Centre, Of, Summary};
 use super::product::{multiply, ratio};
 use super::ranks::enter_ranks;
-use super::Watch;
+use super::treated::score;
+use super::{Kind, Watch};
 use crate::memory::{self, Use};
 use crate::numbers::{Numbers, SMALL};
 use crate::pool::{Pool, Stop};
@@ -37,7 +38,7 @@ pub(super) const PRODUCTS: [(usize, usize); 6] = [(0, 0), (0, 2), (2, 0), (1, 2)
 /// Writes the upper triangle of pairwise correlations. Returns the smallest number of rows of a pair.
 pub(super) fn pairwise(
     columns: &[Numbers],
-    of_ranks: bool,
+    kind: Kind,
     summary: &[Summary],
     pool: &Pool,
     c: &mut [f64],
@@ -46,6 +47,7 @@ pub(super) fn pairwise(
     let (p, n) = (columns.len(), columns[0].len());
     let centres: Vec<Centre> =
         columns.iter().zip(summary).map(|(x, summary)| Centre::of(x, summary, &Of::All, n)).collect();
+    let of_ranks = kind != Kind::Pearson;
     let orders = if of_ranks { orders(columns, pool, &mut || watch(0.0))? } else { Vec::new() };
     let data = PairData { columns, centres: &centres, orders: &orders, n };
     let width = p.div_ceil(2 * pool.threads()).clamp(1, OTHER_BLOCK);
@@ -64,7 +66,7 @@ pub(super) fn pairwise(
                         if stop.requested() {
                             return;
                         }
-                        let (r, count) = data.of_ranks(x, y, scratch);
+                        let (r, count) = data.of_ranks(x, y, kind, scratch);
                         cells[(y - from) * p + x] = r;
                         fewest = fewest.min(count);
                     }
@@ -196,8 +198,8 @@ impl PairData<'_> {
         of_pair(pair)
     }
 
-    /// Returns Spearman's correlation of a pair, from ranks among the rows that have both, and the number of these rows.
-    fn of_ranks(&self, x: usize, y: usize, scratch: &mut Blocks) -> (f64, usize) {
+    /// Returns Pearson's correlation of a pair's ranks or scores among the rows that have both, and the number of these rows.
+    fn of_ranks(&self, x: usize, y: usize, kind: Kind, scratch: &mut Blocks) -> (f64, usize) {
         let mut tied = Vec::new();
         for (values, (own, other)) in scratch.pair.iter_mut().zip([(x, y), (y, x)]) {
             if !memory::grow(values, self.n, 0.0, Use::Correlations) {
@@ -218,6 +220,9 @@ impl PairData<'_> {
                 values[to] = values[row as usize];
             }
             values.truncate(tied.len());
+            if kind == Kind::Scores {
+                values.iter_mut().for_each(|rank| *rank = score(*rank, tied.len()));
+            }
         }
         (of_pair(&mut scratch.pair), tied.len())
     }

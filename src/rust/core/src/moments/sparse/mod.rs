@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use super::columns::{Holding, Summary};
 use super::ranks::enter_ranks;
 use super::running::{power_for, times_power};
+use super::treated::score;
 use super::{Found, Kind, Rows, Watch};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
@@ -83,7 +84,7 @@ struct View<'a> {
     counts: Vec<usize>,
     /// Exponents of the powers of two by which values are multiplied.
     powers: Vec<i32>,
-    /// Centred ranks that replace the values, for Spearman's correlation.
+    /// Ranks or scores that replace the values.
     ranks: Option<Vec<f64>>,
 }
 
@@ -152,7 +153,7 @@ pub fn of_sparse(x: Sparse, kind: Kind, rows: Rows, pool: &Pool, c: &mut [f64], 
     let is_done = view.summaries.iter().all(|summary| summary.varies() && summary.missing == 0);
     if is_done {
         match kind {
-            Kind::Spearman => rank(&mut view, pool, watch)?,
+            Kind::Spearman | Kind::Scores => rank(&mut view, kind, pool, watch)?,
             Kind::Pearson => view
                 .powers
                 .iter_mut()
@@ -160,8 +161,9 @@ pub fn of_sparse(x: Sparse, kind: Kind, rows: Rows, pool: &Pool, c: &mut [f64], 
                 .for_each(|(power, of)| *power = power_for(of.least.abs().max(of.largest.abs()))),
         }
         products(&view, pool, c, watch)?;
+        kind.finish(c, pool);
     }
-    Ok(Found { summaries: view.summaries, rows: n, is_done })
+    Ok(Found { summaries: view.summaries, rows: n, size: n as f64, is_done })
 }
 
 /// Returns new numbers of the rows without a missing value, or `None` if all rows are complete, and the number of complete rows.
@@ -180,8 +182,8 @@ fn complete_rows(x: &Sparse) -> Result<(Option<Vec<u32>>, usize)> {
     Ok((Some(numbers), count as usize))
 }
 
-/// Replaces the values by their ranks minus the rank of zero, so that zeros stay zeros.
-fn rank(view: &mut View, pool: &Pool, watch: &mut Watch) -> Result<()> {
+/// Replaces the values by their ranks minus the rank of zero, or by the same difference of scores, so that zeros stay zeros.
+fn rank(view: &mut View, kind: Kind, pool: &Pool, watch: &mut Watch) -> Result<()> {
     let mut ranks: Vec<f64> = memory::zeros(view.x.values.len(), Use::Correlations)?;
     let mut rest = &mut ranks[..];
     let mut slots: Vec<Mutex<&mut [f64]>> = Vec::new();
@@ -212,7 +214,11 @@ fn rank(view: &mut View, pool: &Pool, watch: &mut Watch) -> Result<()> {
         let of_zero = negative as f64 + (zeros as f64 + hidden + 1.0) / 2.0;
         for &(value, at) in sorted.iter() {
             let rank = found[at as usize] + if value > 0.0 { hidden } else { 0.0 };
-            slot[at as usize] = if value == 0.0 { 0.0 } else { rank - of_zero };
+            slot[at as usize] = match kind {
+                _ if value == 0.0 => 0.0,
+                Kind::Scores => score(rank, of.n) - score(of_zero, of.n),
+                _ => rank - of_zero,
+            };
         }
     };
     pool.run(slots.len(), of.x.rows.len() < 10_000, |_| 1.0, &mut |_| watch(0.0), work)?;

@@ -58,7 +58,7 @@ fn entries_alone_have_the_correlations_of_all() {
         for (data, rows) in [(&data, Rows::All), (&holed, Rows::Complete)] {
             let slots = slots(data, n);
             let columns: Vec<Numbers> = data.chunks(n).map(Numbers::Doubles).collect();
-            for kind in [Kind::Pearson, Kind::Spearman] {
+            for kind in [Kind::Pearson, Kind::Spearman, Kind::Scores] {
                 let mut wanted = vec![7.0; p * p];
                 let dense = correlation(&columns, kind, rows, &Pool::none(), &mut wanted, &mut |_| Ok(())).unwrap();
                 let mut known: Option<Vec<f64>> = None;
