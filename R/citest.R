@@ -39,7 +39,8 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads, later, 
     )
   }
   if (is_gauss_test(indepTest)) {
-    return(c(kind = "gauss", check_suff_gauss(suffStat, labels, threads, later)))
+    found <- check_suff_gauss(suffStat, labels, threads, later)
+    return(if (is.matrix(found$n)) test_of_sizes(found) else c(kind = "gauss", found))
   }
   discrete <- discrete_test(indepTest)
   if (!is.null(discrete)) {

@@ -1,17 +1,21 @@
 # Data instead of a sufficient statistic, without a named test: pc(data, alpha = 0.01).
 
 # Returns the arguments of a search with those that are missing and follow from the data. `given`: see
-# arguments_given().
-filled_from_data <- function(given, na) {
+# arguments_given(). control: see pc_control(), whose arguments about data are used here.
+filled_from_data <- function(given, control) {
+  na <- control$na
+  design <- control_given(control)[data_arguments]
+  design <- design[!vapply(design, is.null, NA)]
   if (is.character(given$indepTest)) {
     given$indepTest <- as_test(given$indepTest)
   }
+  found <- NULL
   if (!"indepTest" %in% names(given)) {
     if (!is.null(given$alpha)) {
       check_level(given$alpha)
     }
     refuse_columns(given$suffStat, "suffStat")
-    found <- test_of_data(given$suffStat, na)
+    found <- test_of_data(given$suffStat, na, design = design)
     if (
       is.null(found) && !is.environment(given$suffStat) && (!is.list(given$suffStat) || is.null(names(given$suffStat)))
     ) {
@@ -36,10 +40,20 @@ filled_from_data <- function(given, na) {
     )
   } else if (is.function(given$indepTest) && are_observations(given$suffStat)) {
     keeps <- is_container(given$suffStat) || ncol(given$suffStat) > most_correlations
-    maker <- maker_of(test_name(given$indepTest), if (keeps) "data" else "correlations")
+    name <- test_name(given$indepTest)
+    maker <- maker_of(name, if (keeps) "data" else "correlations", design)
     if (!is.null(maker)) {
       given$suffStat <- about_data(maker(given$suffStat))
+      design <- if (name != "gaussCItest") design
     }
+  }
+  if ("indepTest" %in% names(given) && is.null(found) && length(design)) {
+    abort_argument(
+      names(design)[1L],
+      design[[1L]],
+      "pass data with gaussCItest, or leave out `indepTest`.",
+      is = "given without data for gaussCItest"
+    )
   }
   if (!any(c("labels", "p") %in% names(given))) {
     given$labels <- told_names(labels_of_suff(given$suffStat))
@@ -67,10 +81,10 @@ are_observations <- function(x) {
 
 # Returns the function that computes the statistic of the test with this name from data, or NULL. keep: what
 # suff_gauss() keeps; with "data", only the correlations that a question needs are computed.
-maker_of <- function(name, keep = "data") {
+maker_of <- function(name, keep = "data", design = list()) {
   switch(
     name,
-    gaussCItest = function(data) suff_gauss(data, keep = keep, progress = FALSE),
+    gaussCItest = function(data) gauss_of(data, keep, design),
     disCItest = ,
     binCItest = ,
     chi2CItest = suff_discrete,
@@ -87,6 +101,33 @@ maker_of <- function(name, keep = "data") {
     mixCItest = identity
   )
 }
+
+# The arguments of pc_control() that suff_gauss() has, too.
+data_arguments <- c("correlation", "weights", "adjust", "id")
+
+# Returns suff_gauss() of data. design: these arguments. keep: what it keeps, if these correlations can be computed from
+# kept data.
+gauss_of <- function(data, keep, design = list(), progress = FALSE) {
+  correlation <- design$correlation %||% if (have_order(data)) "polychoric" else "pearson"
+  suff_gauss(
+    data,
+    correlation = correlation,
+    keep = if (correlation %in% product_kinds) keep else "correlations",
+    progress = progress,
+    weights = design$weights,
+    adjust = design$adjust,
+    id = design$id
+  )
+}
+
+# Returns whether these are ordered factors, alone or with numbers and columns of two levels.
+have_order <- function(x) {
+  is.data.frame(x) &&
+    any(vapply(x, is.ordered, NA)) &&
+    all(vapply(x, function(column) is.ordered(column) || is_number_column(column) || has_two_levels(column), NA))
+}
+
+has_two_levels <- function(column) length(levels(if (is.factor(column)) column else factor(column))) <= 2L
 
 # Checks `alpha` for data. pcalg accepts any number; from 1 on it keeps all edges, and the search never ends.
 check_level <- function(alpha) {
@@ -111,9 +152,10 @@ most_correlations <- 5000L
 test_of_data <- function(
   x,
   na = "error",
-  keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations
+  keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations,
+  design = list()
 ) {
-  about_data(test_by_kinds(x, na, keep_data))
+  about_data(test_by_kinds(x, na, keep_data, design))
 }
 
 # Turns errors about `suffStat` or `x` into errors about "The data", because the user passed data. The argument is still
@@ -125,11 +167,12 @@ about_data <- function(value) {
   })
 }
 
-test_by_kinds <- function(x, na, keep_data) {
+test_by_kinds <- function(x, na, keep_data, design) {
   if (is_completed(x)) {
     if (na != "error") {
       abort_argument("na", na, "leave it out, because completed data sets have no missing values.")
     }
+    refuse_design(design, "with completed data sets")
     return(test_of_completed(x))
   }
   if (!is.function(x)) {
@@ -145,10 +188,13 @@ test_by_kinds <- function(x, na, keep_data) {
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "use observations in rows and at least two variables in columns.")
   }
+  data <- x
+  x <- split_design(x, design$weights, design$adjust, design$id)$x
   numeric <- rep_len(numeric_columns(x), ncol(x))
   if (is.data.frame(x) || is_matrix) {
     tell_if_codes(x, !numeric)
   }
+  latent <- have_order(x) && (design$correlation %||% "polychoric") == "polychoric"
   share <- if (is.data.frame(x) || is_matrix) {
     share_missing(x)
   } else if (is_sparse(x)) {
@@ -157,6 +203,7 @@ test_by_kinds <- function(x, na, keep_data) {
     0
   }
   if (share > 0 && na == "testwise") {
+    refuse_design(design, "with na = \"testwise\"")
     return(test_with_holes(if (is_sparse(x)) as.matrix(x) else x, numeric, share))
   }
   hint <- paste(
@@ -167,7 +214,8 @@ test_by_kinds <- function(x, na, keep_data) {
   if (share > 0) {
     abort_argument("suffStat", x, hint, has = sprintf("missing values (%s)", percent(share)))
   }
-  if (any(numeric) && !all(numeric)) {
+  gauss <- all(numeric) || latent || length(design)
+  if (any(numeric) && !gauss) {
     tell_if_turned(x, "suffStat")
     tell(
       "data",
@@ -180,17 +228,18 @@ test_by_kinds <- function(x, na, keep_data) {
     warn_dependent_numbers(x, numeric)
     return(list(suffStat = x, indepTest = mixCItest))
   }
-  if (all(numeric)) {
-    suff <- if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x)
+  if (gauss) {
+    suff <- gauss_of(data, if (keep_data) "data" else "correlations", design, if (keep_data) FALSE)
     tell(
       "data",
       paste0(
-        sprintf("%s: using gaussCItest(), partial correlations.", kinds_of(numeric, nrow(x))),
-        if (is.data.frame(x) || is_matrix) advice_on_curves(x)
+        sprintf("%s: using gaussCItest(), %s.", kinds_of(numeric, nrow(x)), partial_said(latent, design)),
+        if (latent) " For classes without an order, use factor(ordered = FALSE).",
+        if ((is.data.frame(x) || is_matrix) && all(numeric) && !length(design)) advice_on_curves(x)
       ),
       indepTest = "gaussCItest"
     )
-    if (!keep_data) {
+    if (!is_kept(suff)) {
       warn_dependent(suff$C, suff$n)
     }
     return(list(suffStat = suff, indepTest = gaussCItest))
@@ -202,6 +251,24 @@ test_by_kinds <- function(x, na, keep_data) {
     indepTest = "disCItest"
   )
   list(suffStat = suff, indepTest = disCItest)
+}
+
+refuse_design <- function(design, where) {
+  if (length(design)) {
+    abort_argument(names(design)[1L], design[[1L]], "leave it out.", is = paste("not available", where))
+  }
+}
+
+# Describes the partial correlations of the message about data.
+partial_said <- function(latent, design) {
+  correlation <- design$correlation %||% if (latent) "polychoric" else "pearson"
+  parts <- c(weights = "weighted", adjust = "adjusted", id = "within the groups of `id`")[names(design)]
+  parts <- parts[!is.na(parts)]
+  paste0(
+    "partial correlations",
+    if (correlation != "pearson") sprintf(" (%s)", correlation),
+    if (length(parts)) paste(",", enumerate(parts))
+  )
 }
 
 # Drops columns of text that differs in every row, such as names of genes or patients. The first of them becomes the row

@@ -135,7 +135,7 @@ refuse_gpu <- function(device, test) {
   } else if (is_kci(test)) {
     "kciCItest() runs on the CPU only, as its work differs from set to set"
   } else if (only_pools(test)) {
-    "tests of imputed numeric data only look up correlations, which a GPU cannot speed up"
+    "tests of imputed numeric data, or with a sample size for each correlation, run on the CPU only"
   }
   if (!is.null(why)) {
     other <- if (test$kind == "function") ", or a test of this package"
@@ -216,7 +216,7 @@ has_both_kinds <- function(test) {
 # Returns whether a test is KCI, which has no random features.
 is_kci <- function(test) test$kind == "features" && startsWith(test$form, "kci")
 
-# Returns whether a test only pools correlations of imputed data, and does not use the data themselves.
+# Returns whether a test only looks up correlations, of imputed data or with sizes of their own.
 only_pools <- function(test) {
   test$kind == "mixed" &&
     (!is.null(test$correlations) || test$holes == "imputed" && all(vapply(test$columns, `[[`, 0L, "levels") == 0L))

@@ -66,13 +66,19 @@ rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, 
 #' @noRd
 rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)
 
-#' Returns `list(least, largest, missing, n, lost, C)`: the summary of `rust_summary()`, the GPUs that failed, and the correlations of the
-#' columns of x. x has n rows. The names become dimnames. C is absent if a column prevents it. With `keep = "data"`, two others replace
-#' `lost` and C: `data`, the centred columns, and `varies`, which says which of them vary to the precision of a double. `options` is
-#' `list(kind, rows, names, keep)`. For such centred data, `kind = "centred"` returns `list(n, C)`, with the same C as from the original
+#' Returns `list(least, largest, missing, n, size, lost, C)`: the summary of `rust_summary()`, the number of independent rows that these are
+#' worth, the GPUs that failed, and the correlations of the columns of x. x has n rows. The names become dimnames. C is absent if a column
+#' prevents it. With `keep = "data"`, two others replace `lost` and C: `data`, the centred columns, and `varies`, which says which of them
+#' vary to the precision of a double. `options` is `list(kind, rows, names, keep, weights, groups, levels, covariates)`, in which the last
+#' four may be absent. For such centred data, `kind = "centred"` returns `list(n, C)`, with the same C as from the original
 #' data.
 #' @noRd
 rust_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_correlation, x, n, options, engine, callbacks)
+
+#' Returns a matrix with the robust centre and scale of each column of x, which has n rows, without missing values; for the kinds "ogkQn"
+#' and "ogkScaleTau2".
+#' @noRd
+rust_centres_and_scales <- function(x, n, kind) .Call(wrap__rust_centres_and_scales, x, n, kind)
 
 #' Works as `rust_correlation()` for a sparse matrix of n rows, `list(starts, rows, values)`.
 #' @noRd

@@ -1,7 +1,20 @@
 # Code shared by fci(), rfci() and fciPlus(): from checked arguments by one call of Rust to a result of class fciAlgo.
 
 # The arguments of pc_control() that these functions use. Results have a p x p matrix of marks: there is no compact one.
-fci_control <- c("checkpoint", "time_limit", "cluster", "parallel_tests", "tiers", "forbidden", "required", "na")
+fci_control <- c(
+  "checkpoint",
+  "time_limit",
+  "cluster",
+  "parallel_tests",
+  "tiers",
+  "forbidden",
+  "required",
+  "na",
+  "correlation",
+  "weights",
+  "adjust",
+  "id"
+)
 
 # Runs one of these functions. `given`: its arguments, see search_arguments(); `asked`: what it asks for, as rust_fci()
 # expects it.

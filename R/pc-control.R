@@ -217,6 +217,10 @@
 #' @param na How to treat missing values if data are given without `indepTest`: `"error"`, or `"testwise"`, with which
 #'   each test uses the rows that are complete for its variables ([gaussCItwd()], [disCItwd()] and [mixCItwd()] state
 #'   the assumptions).
+#' @param correlation,weights,adjust,id Arguments of [suff_gauss()], for data with [gaussCItest()] or without `indepTest`:
+#'   the kind of correlation, a weight for each row, covariates for which all variables are adjusted, and groups of rows
+#'   within which values are compared. Columns that `weights`, `adjust` and `id` name are not variables of the graph.
+#'   `correlation = NULL` is `"polychoric"` for data with ordered factors, and `"pearson"` for others.
 #' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were
 #'   given. The argument `control` of [pc()] also accepts a plain list, such as `list(time_limit = 60)`.
 #'
@@ -259,7 +263,11 @@ pc_control <- function(
   required = NULL,
   context.all = NULL,
   context.tier = NULL,
-  na = c("error", "testwise")
+  na = c("error", "testwise"),
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL
 ) {
   given <- names(match.call(expand.dots = FALSE))[-1L]
   check_dots(list(...), character(), "pc_control")
@@ -286,7 +294,11 @@ pc_control <- function(
       required = required,
       context.all = context.all,
       context.tier = context.tier,
-      na = check_choice(na, c("error", "testwise"), "na")
+      na = check_choice(na, c("error", "testwise"), "na"),
+      correlation = if (!is.null(correlation)) check_choice(correlation, correlation_kinds, "correlation"),
+      weights = weights,
+      adjust = adjust,
+      id = id
     )
   )
 }

@@ -51,7 +51,7 @@ orient <- function(
     list(...),
     "orient",
     takes = c("cluster", "parallel_tests", knowledge_arguments),
-    skips = c("result", "checkpoint", "time_limit", "na")
+    skips = c("result", "checkpoint", "time_limit", "na", data_arguments)
   )
   compact <- is_compact(skel)
   if (compact) {

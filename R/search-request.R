@@ -19,7 +19,7 @@ arguments_given <- function() {
 search_arguments <- function(given, control, tell = FALSE) {
   has <- function(name) name %in% names(given)
   if (has("suffStat")) {
-    given <- filled_from_data(given, control$na)
+    given <- filled_from_data(given, control)
   }
   given$labels <- check_labels(given$labels, given$p, has("labels"), has("p"), tell)
   check_search_given(!has("suffStat"), !has("indepTest"), !has("alpha"))

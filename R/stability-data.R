@@ -16,7 +16,7 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     }
     found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE)))
     indepTest <- found$indepTest
-    data <- found$suffStat
+    data <- if (have_order(data) && is_gauss_test(indepTest)) data else found$suffStat
     is_data <- !is_gauss_test(indepTest) && is_data
   }
   indepTest <- as_test(indepTest)
@@ -26,6 +26,9 @@ resampling_source <- function(data, indepTest, make, na = "error") {
       indepTest,
       "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest, or the name of a test."
     )
+  }
+  if (is_gauss_test(indepTest) && have_order(data)) {
+    return(made_source(data, indepTest, maker_of("gaussCItest", "correlations")))
   }
   if (is_gauss_test(indepTest)) {
     suff <- if (is_data) about("data", suff_gauss(data, keep = "data", progress = FALSE)) else data

@@ -7,6 +7,7 @@ most_checked_first <- 999L
 
 # `later`: whether the search may check the values of C, see matrix_checked().
 check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
+  later <- later && !is.matrix(.subset2(suffStat, "n"))
   if (is_kept(suffStat)) {
     of <- list(data = check_kept_data(suffStat$data, length(labels)))
     check_own_names(colnames(of$data), labels, "suffStat$data")
@@ -21,9 +22,38 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
     }
   }
   n <- plain_integer64(suffStat$n, "suffStat$n")
+  if (is.matrix(n)) {
+    return(c(of, list(n = check_sizes(n, length(labels)))))
+  }
   hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
   # The names are no longer needed, but removing them from a shared matrix would copy it.
   c(of, n = check_number(n, "suffStat$n", hint, 1, below = Inf))
+}
+
+# Returns the numbers of observations behind the correlations as a matrix of doubles. NaN is a number that is not known.
+check_sizes <- function(n, p) {
+  want <- sprintf("use a symmetric %d x %d matrix with the number of observations behind each correlation.", p, p)
+  if (!is.numeric(n) || !identical(dim(n), c(p, p))) {
+    abort_argument("suffStat$n", n, want)
+  }
+  storage.mode(n) <- "double"
+  pairs <- n[upper.tri(n)]
+  if (!identical(pairs, t(n)[upper.tri(n)]) || any(pairs < 1 | is.infinite(pairs), na.rm = TRUE)) {
+    wrong <- pairs[!is.na(pairs) & (pairs < 1 | is.infinite(pairs))]
+    abort_argument("suffStat$n", n, want, is = if (length(wrong)) paste(format(wrong[1L]), "for a pair") else "not symmetric")
+  }
+  n
+}
+
+# Returns the Gaussian test of correlations that have sizes of their own, in the form that Rust reads.
+test_of_sizes <- function(found) {
+  list(
+    kind = "mixed",
+    p = ncol(found$C),
+    n = mean(found$n[upper.tri(found$n)], na.rm = TRUE),
+    correlations = list(found$C),
+    sizes = found$n
+  )
 }
 
 check_suff_list <- function(suffStat) {

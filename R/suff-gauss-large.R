@@ -1,18 +1,27 @@
 # suff_gauss() for moments (suff-gauss-moments.R), for sparse matrices, and with a file for the data.
 
 # Checks arguments for data that are read once, in blocks: they support only Pearson correlations.
-check_for_moments <- function(use, method, keep, device) {
+check_for_moments <- function(use, correlation, keep, device, design = list()) {
   if (keep == "data") {
     abort_argument("keep", keep, "moments do not contain the data; use keep = \"correlations\", or pass the data.")
   }
-  if (method != "pearson") {
+  if (correlation != "pearson") {
     abort_argument(
-      "method",
-      method,
+      "correlation",
+      correlation,
       paste(
-        "rank correlations need whole columns; use method = \"pearson\",",
+        "these correlations need whole columns; use correlation = \"pearson\",",
         "or write the data to a file with write_pcgpu_file() and pass the file."
       )
+    )
+  }
+  asked <- names(design)[!vapply(design, is.null, NA)]
+  if (length(asked)) {
+    abort_argument(
+      c(weights = "weights", adjust = "adjust", id = "id", covariates = "adjust", groups = "id")[[asked[1L]]],
+      NULL,
+      "write the data to a file with write_pcgpu_file() and pass the file.",
+      is = "given with data that are read in blocks"
     )
   }
   if (device$kind == "cuda") {
@@ -45,7 +54,7 @@ suff_of_moments <- function(moments, names) {
   x <- matrix(0, 0L, length(found$least), dimnames = if (!is.null(names)) list(NULL, names))
   check_usable(x, found$n)
   check_constant(found, x)
-  check_correlations(found$C, FALSE)
+  check_correlations(found$C)
   list(C = found$C, n = whole_number(found$n))
 }
 
@@ -53,10 +62,12 @@ suff_of_moments <- function(moments, names) {
 whole_number <- function(n) if (n <= .Machine$integer.max) as.integer(n) else n
 
 # Does what correlate(keep = "data") does, but writes the data to a file and returns `file` instead of `data`.
-write_centred <- function(x, rows, method, threads, bar, path) {
-  options <- list(kind = method, rows = rows, names = colnames(x), path = path)
+write_centred <- function(x, rows, kind, threads, bar, path, design) {
+  options <- rows_asked(x, rows, kind, design)
+  options$path <- path
   engine <- engine_list(new_device("cpu"), threads)
-  check_rust(rust_centred_file(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
+  found <- rust_centred_file(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report))
+  without_covariates(check_rust(found), x)
 }
 
 # Checks the path of a new file for the data, which must not exist yet.
@@ -79,12 +90,13 @@ refuse_function <- function(x) {
 
 # Returns the statistic of a file with centred columns. Such a file is what keep = "data" needs, whether it holds values
 # or ranks.
-suff_of_centred <- function(x, method, keep, device, bar) {
-  if (method != "pearson") {
+suff_of_centred <- function(x, correlation, keep, device, bar, design) {
+  asked <- c(if (correlation != "pearson") "correlation", names(design)[!vapply(design, is.null, NA)])
+  if (length(asked)) {
     abort_argument(
-      "method",
-      method,
-      "leave it out, because the file holds centred values or ranks, not the values themselves."
+      asked[1L],
+      if (asked[1L] == "correlation") correlation else design[[asked[1L]]],
+      "leave it out, because the file holds centred values or scores, not the values themselves."
     )
   }
   kept <- new_kept(x, nrow(x))
@@ -94,7 +106,7 @@ suff_of_centred <- function(x, method, keep, device, bar) {
   }
   check_room(device, ncol(x))
   C <- correlations_of_kept(kept, bar = bar)
-  check_correlations(C, FALSE)
+  check_correlations(C)
   list(C = C, n = nrow(x))
 }
 

@@ -111,37 +111,45 @@
 suff_gauss <- function(
   x,
   use = c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"),
-  method = c("pearson", "spearman", "kendall"),
+  correlation = correlation_kinds,
   device = "auto",
   keep = c("correlations", "data"),
   progress = NULL,
-  file = NULL
+  file = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
+  sizes = c("one", "each"),
+  nearest = FALSE
 ) {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
-  method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
+  correlation <- check_choice(correlation, correlation_kinds, "correlation")
   keep <- check_choice(keep, c("correlations", "data"), "keep")
+  sizes <- check_choice(sizes, c("one", "each"), "sizes")
+  nearest <- check_flag(nearest, "nearest")
   device <- check_device(device)
-  if (keep == "data" && method == "kendall") {
-    abort_argument(
-      "keep",
-      keep,
-      paste(
-        "searches cannot compute Kendall's correlations from kept data;",
-        "use keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
-      )
-    )
-  }
+  check_kind(correlation, keep, device, sizes, weights, id, use)
   file <- check_kept_file(file, keep)
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   if (inherits(x, "pcgpu_moments")) {
-    check_for_moments(use, method, keep, device)
+    check_for_moments(use, correlation, keep, device, list(weights = weights, adjust = adjust, id = id))
     check_room(device, length(x$mean))
     return(suff_of_moments(list(x), x$names))
   }
-  x <- if (is.function(x)) x else check_data(x)
+  design <- split_design(if (is.function(x)) x else read_data(x, "x", all = FALSE), weights, adjust, id)
+  x <- design$x
+  levels <- NULL
+  if (correlation == "polychoric" && !is.function(x)) {
+    latent <- latent_columns(x)
+    x <- latent$x
+    covariates <- latent_covariates(design$covariates)
+    design$covariates <- covariates$x
+    levels <- c(latent$levels, covariates$levels)
+  }
+  x <- if (is.function(x)) x else check_numeric_data(x)
   if (is_read_by_blocks(x) && keep == "correlations") {
-    check_for_moments(use, method, keep, device)
+    check_for_moments(use, correlation, keep, device, design[c("weights", "covariates", "groups")])
     if (!is.function(x)) {
       check_room(device, ncol(x))
     }
@@ -159,30 +167,39 @@ suff_gauss <- function(
     }
   }
   if (is_file(x) && x$content == "centred") {
-    return(suff_of_centred(x, method, keep, device, bar))
+    return(suff_of_centred(x, correlation, keep, device, bar, list(weights = weights, adjust = adjust, id = id)))
   }
   if (nrow(x) == 0L) {
     check_usable(x, 0L)
   }
-  if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) {
+  columns <- correlation %in% c(product_kinds, "spearman")
+  if (is_sparse(x) && (!columns || device$kind == "cuda" || length(design) > 1L)) {
     x <- as.matrix(x)
   }
   threads <- resolve_threads()
-  device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
+  device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, correlation)
   check_room(device, ncol(x))
-  in_rust <- method == "pearson" || method == "spearman" && device$kind == "cpu"
   look_at <- function(rows) {
-    if (!is.null(file)) {
-      write_centred(x, rows, method, threads, bar, file)
-    } else if (in_rust) {
-      correlate(x, rows, method, device, threads, keep, bar)
+    found <- if (!is.null(file)) {
+      write_centred(x, rows, correlation, threads, bar, file, design)
     } else {
-      summarise_columns(x, rows == "complete", threads)
+      correlations_of(correlation, x, rows, device, threads, keep, bar, design, levels)
     }
+    constant <- found$covariates$constant
+    if (!any(constant)) {
+      return(found)
+    }
+    # Without variation in these rows, they adjust nothing.
+    levels <<- levels[c(rep(TRUE, ncol(x)), !constant)]
+    design$covariates <<- design$covariates[!constant]
+    look_at(rows)
   }
   found <- look_at("all")
   check_infinite(found, x)
-  missing <- any(found$missing > 0)
+  if (isTRUE(found$covariates$missing) && use %in% c("everything", "all.obs")) {
+    abort_argument("adjust", adjust, "drop or impute them, or use = \"complete.obs\".", has = "missing values")
+  }
+  missing <- any(found$missing > 0) || isTRUE(found$covariates$missing)
   pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
     if (use %in% c("everything", "all.obs")) {
@@ -191,16 +208,7 @@ suff_gauss <- function(
     if (any(found$missing == nrow(x))) {
       check_usable(x, 0L)
     }
-    if (pairwise && keep == "data") {
-      abort_argument(
-        "keep",
-        keep,
-        paste(
-          "with missing values, pairwise correlations use different rows for each pair;",
-          "set keep = \"correlations\", or use = \"complete.obs\"."
-        )
-      )
-    }
+    check_pairwise(pairwise, keep, design, correlation)
     if (pairwise && device$kind == "cuda") {
       device <- instead_of_gpu(device)
     }
@@ -213,26 +221,102 @@ suff_gauss <- function(
   check_constant(found, x)
   if (keep == "data") {
     if (!all(found$varies)) {
-      without_correlation(x, column_names(x, !found$varies))
+      without_correlation(x, !found$varies, design)
     }
-    return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), as.integer(found$n)))
+    n <- sample_size(found$size, correlation, "one", NULL, NULL)
+    return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), check_size(n, x)))
   }
-  if (!in_rust) {
-    if (device$kind == "cuda") {
-      instead_of_gpu(device)
-    }
-    found <- kendall(x, found, use, pairwise)
-    check_usable(x, found$n)
+  check_correlations(found$C, design)
+  kept <- if (!is.null(levels)) kept_by_levels(x, levels[seq_len(ncol(x))])
+  if (!is.null(levels)) {
+    warn_bound(found$C)
   }
-  check_correlations(found$C, pairwise)
-  list(C = found$C, n = as.integer(found$n))
+  made <- if (pairwise || !correlation %in% c(product_kinds, "shrink", "ogkQn", "ogkScaleTau2")) {
+    with_definite(found$C, paste0(if (pairwise) "pairwise ", kind_said(correlation)), nearest)
+  } else {
+    list(C = found$C)
+  }
+  pairs <- if (pairwise && sizes == "each") crossprod(!is.na(as.matrix(x)))
+  n <- check_size(sample_size(found$size, correlation, sizes, pairs, kept), x)
+  c(list(C = made$C, n = n), made[names(made) != "C"])
+}
+
+# Checks what kinds of correlations can be combined with.
+check_kind <- function(correlation, keep, device, sizes, weights, id, use) {
+  wants <- sprintf("use correlation = %s.", paste(dQuote(product_kinds, FALSE), collapse = " or "))
+  if (keep == "data" && !correlation %in% product_kinds) {
+    abort_argument("correlation", correlation, paste("kept data are correlated as products of columns;", wants))
+  }
+  if (device$kind == "cuda" && !correlation %in% product_kinds) {
+    abort_argument("device", device_name(device), "these correlations run on the CPU; use device = \"cpu\" or \"auto\".")
+  }
+  if (!is.null(weights) && correlation != "pearson") {
+    abort_argument("weights", weights, "weighted correlations are Pearson's; use correlation = \"pearson\".")
+  }
+  if (!is.null(id) && !correlation %in% product_kinds) {
+    abort_argument("correlation", correlation, paste("means of groups are subtracted from columns;", wants))
+  }
+  if (sizes == "each" && correlation != "polychoric" && use != "pairwise.complete.obs") {
+    abort_argument(
+      "sizes",
+      sizes,
+      paste(
+        "pairs have sizes of their own only with use = \"pairwise.complete.obs\" or correlation = \"polychoric\";",
+        "use \"one\"."
+      )
+    )
+  }
+  if (sizes == "each" && keep == "data") {
+    abort_argument("sizes", sizes, "kept data have one sample size; use \"one\", or keep = \"correlations\".")
+  }
+}
+
+check_pairwise <- function(pairwise, keep, design, correlation) {
+  if (!pairwise) {
+    return(invisible())
+  }
+  if (keep == "data") {
+    abort_argument(
+      "keep",
+      keep,
+      paste(
+        "with missing values, pairwise correlations use different rows for each pair;",
+        "set keep = \"correlations\", or use = \"complete.obs\"."
+      )
+    )
+  }
+  rows <- c(weights = !is.null(design$weights), id = !is.null(design$groups))
+  if (any(rows) || correlation %in% c("ogkQn", "ogkScaleTau2", "shrink")) {
+    abort_argument(
+      "use",
+      "pairwise.complete.obs",
+      sprintf(
+        "%s needs one set of rows; use \"complete.obs\".",
+        if (any(rows)) paste0("`", names(rows)[rows][1L], "`") else paste("correlation =", dQuote(correlation, FALSE))
+      )
+    )
+  }
 }
 
 # Refuses fewer than 4 usable rows, because the test has n - |S| - 3 in its formula.
-check_usable <- function(x, n) {
-  if (n < 4) {
-    abort_argument("x", x, "a test of correlation needs at least 4 observations.", has = counted(n, "usable row"))
+check_usable <- function(x, n, least = 4) {
+  if (n < least) {
+    hint <- sprintf("a test of correlation needs at least %d observations.", least)
+    abort_argument("x", x, hint, has = counted(n, "usable row"))
   }
+}
+
+# Refuses a sample size that weights, groups and covariates leave too small.
+check_size <- function(n, x) {
+  if (!is.matrix(n) && n < 4) {
+    abort_argument(
+      "x",
+      x,
+      "a test needs at least 4; use fewer groups, covariates or levels, or more even weights.",
+      has = sprintf("rows that are worth %s independent observations", format(n, digits = 3L))
+    )
+  }
+  n
 }
 
 check_infinite <- function(found, x) {
@@ -272,20 +356,62 @@ check_constant <- function(found, x) {
   }
 }
 
-# Returns by column the smallest and largest value and the number of missing values, and `n`, the number of rows.
-# complete: whether to use only rows without missing values.
-summarise_columns <- function(x, complete, threads) {
-  check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), threads)))
-}
-
-# Returns column summaries plus `C`, or centred data with keep = "data"; neither if a column has no correlations.
-correlate <- function(x, rows, method, device, threads, keep = "correlations", bar = list()) {
-  options <- list(kind = method, rows = rows, names = colnames(x), keep = keep)
+# Returns the smallest and largest value and the number of missing values of each column, `n`, the number of rows, and
+# `size`, the number of independent rows that they are worth; and C, or centred data with keep = "data", or neither if a
+# column has no correlations. design: see split_design(). levels: for polychoric correlations.
+correlate <- function(
+  x,
+  rows,
+  kind,
+  device,
+  threads,
+  keep = "correlations",
+  bar = list(),
+  design = NULL,
+  levels = NULL
+) {
+  # Other correlations than of columns are adjusted afterwards.
+  after <- length(design$covariates) && (!kind %in% product_kinds || rows == "pairwise")
+  options <- rows_asked(x, rows, kind, design, levels)
+  options$keep <- keep
+  columns <- as_columns(x)
+  if (after) {
+    columns <- c(if (is.list(columns)) columns else as_columns(as.data.frame(as.matrix(x))), design$covariates)
+    options["names"] <- options["covariates"] <- list(NULL)
+  }
   found <- check_rust(on_device(device, threads, function(engine) {
     correlation <- if (is_sparse(x)) rust_sparse_correlation else rust_correlation
-    correlation(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report))
+    correlation(columns, as.double(nrow(x)), options, engine, list(progress = bar$report))
   }))
   tell_lost(found$lost)
+  found <- without_covariates(found, x)
+  if (after && !is.null(found$C)) adjusted(found, x) else found
+}
+
+# Returns what Rust needs to know of the columns.
+rows_asked <- function(x, rows, kind, design, levels = NULL) {
+  list(
+    kind = kind,
+    rows = rows,
+    names = colnames(x),
+    weights = design$weights,
+    groups = design$groups,
+    levels = levels,
+    covariates = if (length(design$covariates)) lapply(design$covariates, as.double)
+  )
+}
+
+# Moves the summaries of covariates to `covariates`: whether any of them has missing values, and which are constant.
+without_covariates <- function(found, x) {
+  own <- seq_len(ncol(x))
+  if (length(found$missing) > ncol(x)) {
+    found$covariates <- list(
+      missing = any(found$missing[-own] > 0),
+      constant = found$least[-own] >= found$largest[-own]
+    )
+    summary <- c("least", "largest", "missing")
+    found[summary] <- lapply(found[summary], `[`, own)
+  }
   found
 }
 
@@ -301,11 +427,11 @@ as_columns <- function(x) {
 }
 
 # Returns the device that was named, or for "auto" a GPU if the computation is large enough.
-correlation_device <- function(device, x, method) {
+correlation_device <- function(device, x, correlation) {
   if (device$kind != "auto") {
     return(device)
   }
-  pays <- method == "pearson" && !is_sparse(x) && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
+  pays <- correlation %in% product_kinds && !is_sparse(x) && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
   # Without a GPU, the data must not be copied for one.
   if (pays && rust_may_have_gpu()) automatic_gpu() else new_device("cpu")
 }
@@ -338,17 +464,10 @@ instead_of_gpu <- function(device) {
   )
 }
 
-# Returns list(C, n), by cor().
-kendall <- function(x, columns, use, pairwise) {
-  x <- as.matrix(x)
-  n <- if (pairwise) min(crossprod(!is.na(x))) else columns$n
-  # cor() warns of a standard deviation of zero; a later error names these columns.
-  list(C = suppressWarnings(stats::cor(rescale(x, columns), use = use, method = "kendall")), n = n)
-}
-
 # Returns checked data: a matrix, a data frame, or data that are read by blocks (see data-blocks.R).
-check_data <- function(x) {
-  x <- read_data(x, "x", all = FALSE)
+check_data <- function(x) check_numeric_data(read_data(x, "x", all = FALSE))
+
+check_numeric_data <- function(x) {
   if (!is.null(row_source(x))) {
     check_reader(x, "x")
     if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
@@ -390,63 +509,40 @@ check_several <- function(x) {
   }
 }
 
-# Multiplies columns whose squares would leave the range of doubles by a power of two, which changes no digit of a
-# correlation.
-rescale <- function(x, columns) {
-  largest <- pmax(abs(columns$least), abs(columns$largest))
-  for (column in which(largest > 1e100 | largest < 1e-100)) {
-    # In two steps: the power may itself be beyond the range.
-    half <- 2^-trunc(log2(largest[column]) / 2)
-    x[, column] <- x[, column] * half * half
+without_correlation <- function(x, which, design = NULL) {
+  if (length(design$covariates) || !is.null(design$groups)) {
+    abort_determined(x, which)
   }
-  x
-}
-
-without_correlation <- function(x, columns) {
   abort_argument(
     "x",
     x,
     "drop these columns, or subtract their means first, because they are constant to double precision.",
-    has = paste("no correlation for", columns)
+    has = paste("no correlation for", column_names(x, which))
   )
 }
 
-# Checks that every correlation is a number. Pairwise correlations come from different rows, and their matrix need not
-# be positive semi-definite.
-check_correlations <- function(C, pairwise) {
-  if (anyNA(C)) {
-    bad <- is.na(C)
-    pair <- which(bad, arr.ind = TRUE)[1L, ]
-    if (pairwise) {
-      abort_argument(
-        "x",
-        C,
-        "drop one of the two, or use other rows.",
-        has = sprintf(
-          "no correlation of %s and %s in the rows that have both",
-          column_label(C, pair[2L]),
-          column_label(C, pair[1L])
-        )
-      )
-    }
-    # Columns without any correlation are the cause; the others lack theirs because of them.
-    alone <- rowSums(!bad) <= 1L
-    without_correlation(C, column_names(C, if (any(alone)) alone else rowSums(bad) > 0))
-  }
-  if (!pairwise) {
+# Checks that every correlation is a number.
+check_correlations <- function(C, design = NULL) {
+  if (!anyNA(C)) {
     return(invisible())
   }
-  definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
-  if (!definite) {
-    warn(
-      "pairwise",
-      paste(
-        "The pairwise correlation matrix is not positive semi-definite, so some partial correlations may be",
-        "meaningless:",
-        "consider use = \"complete.obs\""
-      )
-    )
+  bad <- is.na(C)
+  # Columns without any correlation are the cause; the others lack theirs because of them.
+  alone <- rowSums(!bad) <= 1L
+  if (any(alone)) {
+    without_correlation(C, alone, design)
   }
+  pair <- which(bad, arr.ind = TRUE)[1L, ]
+  abort_argument(
+    "x",
+    C,
+    "drop one of the two, or use other rows.",
+    has = sprintf(
+      "no correlation of %s and %s in the rows that have both",
+      column_label(C, pair[2L]),
+      column_label(C, pair[1L])
+    )
+  )
 }
 
 # Returns a column's name, or its number if the name is missing or not unique.

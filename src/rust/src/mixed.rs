@@ -24,8 +24,8 @@ pub struct MixedTest {
 enum Of {
     /// Data, and the test once it is ready for a search.
     Frame { data: RefCell<Option<Mixed<'static>>>, made: OnceCell<Arc<Mixed<'static>>> },
-    /// Correlation matrices, p x p, of data sets of n rows.
-    Correlations { c: List, n: f64 },
+    /// Correlation matrices, p x p, of data sets of n rows, and the sizes of the pairs if these differ.
+    Correlations { c: List, n: f64, sizes: Option<Robj> },
 }
 
 fn internal(what: &str) -> Failure {
@@ -34,7 +34,7 @@ fn internal(what: &str) -> Failure {
 
 impl MixedTest {
     /// Reads `list(p, n, holes, adapt, ask_for_rows, constant_is_missing, ...)` and one of three entries. `correlations` is a list of p x p
-    /// matrices. `matrix` has n x p doubles. `columns` is a list of `list(levels, versions)`: the number of declared levels (0 for
+    /// matrices, or of one matrix with `sizes`, a p x p matrix. `matrix` has n x p doubles. `columns` is a list of `list(levels, versions)`: the number of declared levels (0 for
     /// numbers), and a list of vectors, which are doubles, integers, or the codes of a factor. `sets` is the number of completed data sets,
     /// or 1 if nothing was completed.
     pub fn from_list(test: &List) -> Outcome<Self> {
@@ -45,7 +45,11 @@ impl MixedTest {
                 input::square(c, p, "correlations")?;
             }
             let n = test.number("n")?;
-            return Ok(MixedTest { p, of: Of::Correlations { c, n } });
+            let sizes = test.optional("sizes").cloned();
+            if let Some(sizes) = &sizes {
+                input::square(sizes, p, "sizes")?;
+            }
+            return Ok(MixedTest { p, of: Of::Correlations { c, n, sizes } });
         }
         let n = test.count("n", 1)?;
         let holes = [("none", Holes::None), ("testwise", Holes::TestWise), ("imputed", Holes::Imputed)];
@@ -69,10 +73,13 @@ impl MixedTest {
     /// Returns the test. The first call makes it ready for a search; `told` gets the finished share.
     pub fn test(&self, pool: &Pool, told: &mut dyn FnMut(f64) -> Result<()>) -> Outcome<Arc<Mixed<'_>>> {
         match &self.of {
-            Of::Correlations { c, n } => {
+            Of::Correlations { c, n, sizes } => {
                 let cells = |c| input::square(c, self.p, "correlations").map(|c| matrix::cells(c).unwrap_or_default());
                 let c = input::entries(c).iter().map(cells).collect::<Outcome<Vec<&[f64]>>>()?;
-                Ok(Arc::new(Mixed::of_correlations(c, self.p, *n)))
+                Ok(Arc::new(match sizes {
+                    Some(sizes) => Mixed::of_sizes(c.first().copied().unwrap_or_default(), cells(sizes)?, self.p, *n),
+                    None => Mixed::of_correlations(c, self.p, *n),
+                }))
             }
             Of::Frame { data, made } => {
                 if let Some(test) = data.borrow_mut().take() {

@@ -26,6 +26,11 @@ impl<'a> Table<'a> {
         Ok(Table { x, parts, file })
     }
 
+    /// Returns the number of columns of a list of vectors, 0 for other tables.
+    pub fn width(&self) -> usize {
+        self.parts.as_ref().map_or(0, |parts| entries(parts).len())
+    }
+
     /// Returns its columns of n rows; doubles or integers.
     pub fn columns(&self, n: usize) -> Outcome<Vec<Numbers<'_>>> {
         if let Some(file) = &self.file {

@@ -63,6 +63,8 @@ pub struct Mixed<'a> {
     p: usize,
     /// Sums of products, or correlations, of the variables of numbers, one for each data set.
     sums: Vec<Sums<'a>>,
+    /// Number of rows behind each correlation, p x p, if they differ.
+    sizes: Option<&'a [f64]>,
 }
 
 /// Working memory of a thread, for tests of the same data.
@@ -105,6 +107,21 @@ pub(super) fn ones(words: &[u64]) -> f64 {
     words.iter().map(|word| f64::from(word.count_ones())).sum()
 }
 
+/// Returns the mean size of all pairs of these variables, or NaN if none is known.
+fn mean_size(sizes: &[f64], p: usize, variables: &[u32]) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for (at, &x) in variables.iter().enumerate() {
+        for &y in &variables[..at] {
+            let size = sizes[x as usize * p + y as usize];
+            if !size.is_nan() {
+                sum += size;
+                count += 1.0;
+            }
+        }
+    }
+    sum / count
+}
+
 /// The kinds of a test's variables x and y.
 struct Kinds {
     x_is_number: bool,
@@ -127,14 +144,21 @@ impl<'a> Mixed<'a> {
             );
         }
         let (n, p) = (frame.n() as f64, frame.p());
-        Ok(Mixed { frame: Some(frame), holes, rules, n, p, sums: Vec::new() })
+        Ok(Mixed { frame: Some(frame), holes, rules, n, p, sums: Vec::new(), sizes: None })
     }
 
     /// Makes the pooled test of correlation matrices, each p x p, from imputed data sets of n rows.
     pub fn of_correlations(matrices: Vec<&'a [f64]>, p: usize, n: f64) -> Self {
         let rules = Rules { adapt: false, ask_for_rows: false, constant_is_missing: false };
         let sums = matrices.into_iter().map(|c| Sums::correlations(c.into(), (0..p as u32).collect())).collect();
-        Mixed { frame: None, holes: Holes::Imputed, rules, n, p, sums }
+        Mixed { frame: None, holes: Holes::Imputed, rules, n, p, sums, sizes: None }
+    }
+
+    /// Makes the test of correlations that come from different numbers of rows. `c` and `sizes` are p x p. A test has the mean of the sizes
+    /// of all pairs of its variables, without those that are NaN, as in CI-GWAS. `n` is the mean size of all pairs. The diagonal of `sizes` is
+    /// not used.
+    pub fn of_sizes(c: &'a [f64], sizes: &'a [f64], p: usize, n: f64) -> Self {
+        Mixed { holes: Holes::None, sizes: Some(sizes), ..Mixed::of_correlations(vec![c], p, n) }
     }
 
     /// Adds sums of products of the variables of numbers, one for each data set, which make tests of numbers quicker.
@@ -151,7 +175,7 @@ impl<'a> Mixed<'a> {
         let Some(frame) = &self.frame else { return Ok(None) };
         let (holes, rules) = (self.holes, self.rules);
         let frame = Some(frame.of_rows(rows)?);
-        Ok(Some(Mixed { frame, holes, rules, n: rows.len() as f64, p: self.p, sums: Vec::new() }))
+        Ok(Some(Mixed { frame, holes, rules, n: rows.len() as f64, p: self.p, sums: Vec::new(), sizes: None }))
     }
 
     /// Returns the number of variables.
@@ -250,6 +274,7 @@ impl<'a> Mixed<'a> {
             return pooled::of_correlations(r.iter().copied(), self.n, size);
         }
         let (r, n) = partial(0);
+        let n = self.sizes.map_or(n, |sizes| mean_size(sizes, self.p, numbers));
         if r.is_nan() && self.rules.constant_is_missing {
             return f64::NAN;
         }

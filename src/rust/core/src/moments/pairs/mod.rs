@@ -38,9 +38,9 @@ pub enum Measure<'a> {
 /// How a robust correlation follows from the scale u of the sum of two columns, and v of their difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// (u² - v²) / (4 s t), where s and t are the scales of the columns.
-    Unbounded,
-    /// The same, cut at -1 and 1.
+    /// (u² - v²) / 4, for columns that were divided by their scales.
+    Plain,
+    /// (u² - v²) / (4 s t), where s and t are the scales of the columns, cut at -1 and 1.
     Cut,
     /// (u² - v²) / (u² + v²), with the columns divided by their scales before.
     Stable,

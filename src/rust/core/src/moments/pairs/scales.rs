@@ -47,18 +47,13 @@ impl Paired for Robust {
             scale * scale
         };
         let (of_sum, of_difference) = (squared(1.0), squared(-1.0));
-        let r = match self.form {
-            Form::Stable => (of_sum - of_difference) / (of_sum + of_difference),
-            _ => (of_sum - of_difference) / (4.0 * x.scale * y.scale),
-        };
-        // A column whose scale is 0 has no correlation; 0 / 0 is not a number, but other quotients may be.
         if !(x.scale > 0.0 && y.scale > 0.0) {
             return f64::NAN;
         }
-        if self.form == Form::Unbounded {
-            r
-        } else {
-            r.clamp(-1.0, 1.0)
+        match self.form {
+            Form::Plain => (of_sum - of_difference) / 4.0,
+            Form::Cut => ((of_sum - of_difference) / (4.0 * x.scale * y.scale)).clamp(-1.0, 1.0),
+            Form::Stable => ((of_sum - of_difference) / (of_sum + of_difference)).clamp(-1.0, 1.0),
         }
     }
 }

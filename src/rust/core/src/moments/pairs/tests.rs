@@ -120,11 +120,12 @@ fn qn_is_its_definition() {
                     let (u, v) = (of(1.0, [s, t]), of(-1.0, [s, t]));
                     ((u - v) / (u + v), [s, t])
                 }
-                _ => ((of(1.0, [1.0; 2]) - of(-1.0, [1.0; 2])) / (4.0 * s * t), [s, t]),
+                Form::Plain => ((of(1.0, [1.0; 2]) - of(-1.0, [1.0; 2])) / 4.0, [s, t]),
+                Form::Cut => ((of(1.0, [1.0; 2]) - of(-1.0, [1.0; 2])) / (4.0 * s * t), [s, t]),
             };
             if own.contains(&0.0) {
                 f64::NAN
-            } else if form == Form::Unbounded {
+            } else if form == Form::Plain {
                 r
             } else {
                 r.clamp(-1.0, 1.0)
@@ -132,10 +133,12 @@ fn qn_is_its_definition() {
         }
     };
     for n in [4, 5, 11, 60, 301] {
-        for form in [Form::Unbounded, Form::Cut, Form::Stable] {
+        for form in [Form::Plain, Form::Cut, Form::Stable] {
             let mut data = columns(n, &[0, 0, 40, 8]);
             data[0][n / 2] = 1e9;
-            agree(&data, Measure::Robust(Scale::Qn, form), 1e-12, &plain(form));
+            // Only products of scales are large.
+            let within = if form == Form::Plain { 1e-3 } else { 1e-12 };
+            agree(&data, Measure::Robust(Scale::Qn, form), within, &plain(form));
         }
     }
     // A few values, many times; most of the distances are equal.

@@ -1,0 +1,161 @@
+# What the rows of Gaussian data are: how much each counts (`weights`), which belong together (`id`), and what all variables
+# are adjusted for (`adjust`).
+
+# Returns list(x, weights, groups, covariates): the data without the columns that these arguments name, a weight for each
+# row, the group of each row from 0, and a list of numeric covariates. The last three are NULL if not asked for.
+split_design <- function(x, weights, adjust, id) {
+  asked <- list(weights = weights, adjust = adjust, id = id)
+  asked <- asked[!vapply(asked, is.null, NA)]
+  if (!length(asked)) {
+    return(list(x = x))
+  }
+  if (is.function(x)) {
+    abort_argument(
+      names(asked)[1L],
+      asked[[1L]],
+      "write the rows to a file first, with write_pcgpu_file(nrow = ), and pass the file as `x`."
+    )
+  }
+  covariates <- if (!is.null(adjust)) read_covariates(adjust, x)
+  weights <- if (!is.null(weights)) read_row_values(weights, x, "weights")
+  id <- if (!is.null(id)) read_row_values(id, x, "id")
+  used <- c(attr(covariates, "used"), attr(weights, "used"), attr(id, "used"))
+  list(
+    x = if (length(used)) x[, setdiff(seq_len(ncol(x)), used), drop = FALSE] else x,
+    weights = if (!is.null(weights)) check_weights(weights),
+    groups = if (!is.null(id)) check_groups(id),
+    covariates = if (!is.null(covariates)) structure(covariates, used = NULL)
+  )
+}
+
+# Returns a value for each row, and the column of x that has them as the attribute `used`.
+read_row_values <- function(values, x, argument) {
+  if (is.character(values) && length(values) == 1L && nrow(x) > 1L) {
+    at <- named_in(values, x, argument)
+    return(structure(column_values(x, at), used = at))
+  }
+  if (!is.atomic(values) && !is.factor(values) || length(dim(values)) > 1L || length(values) != nrow(x)) {
+    abort_argument(
+      argument,
+      values,
+      sprintf("use one value for each of the %s rows, or the name of a column of the data.", in_words(nrow(x)))
+    )
+  }
+  if (anyNA(values)) {
+    abort_argument(argument, values, "use a value for each row.", has = counted(sum(is.na(values)), "missing value"))
+  }
+  values
+}
+
+# Returns the values of a column, none of them missing.
+column_values <- function(x, at) {
+  values <- if (is.data.frame(x)) x[[at]] else as.vector(as.matrix(x[, at, drop = FALSE]))
+  if (anyNA(values)) {
+    abort_argument(
+      "x",
+      x,
+      "drop or impute these rows.",
+      has = sprintf("%s in %s", counted(sum(is.na(values)), "missing value"), column_names(x, seq_len(ncol(x)) == at))
+    )
+  }
+  values
+}
+
+# Returns the positions of columns by their names.
+named_in <- function(names, x, argument) {
+  at <- match(names, colnames(x))
+  hint <- "use the name of a column of the data."
+  if (anyNA(at)) {
+    if (is.null(colnames(x))) {
+      abort_argument(argument, names, "use values, because the columns of the data have no names.")
+    }
+    abort_unknown(argument, names, names[is.na(at)], colnames(x), hint)
+  }
+  if (!is.data.frame(x) && !is.matrix(x) && !is_sparse(x)) {
+    abort_argument(argument, names, "use the values themselves: columns of such data stay variables.")
+  }
+  at
+}
+
+check_weights <- function(weights) {
+  weights <- as.vector(plain_integer64(weights, "weights"))
+  if (!is.numeric(weights) || any(!is.finite(weights) | weights < 0) || all(weights == 0)) {
+    bad <- if (is.numeric(weights)) weights[!is.finite(weights) | weights < 0][1L]
+    abort_argument(
+      "weights",
+      weights,
+      "use a number of at least 0 for each row, and not only zeros.",
+      has = if (is.numeric(weights) && !is.na(bad)) paste("the value", format(bad))
+    )
+  }
+  as.double(weights)
+}
+
+check_groups <- function(id) {
+  groups <- factor(id)
+  if (nlevels(groups) == length(id)) {
+    abort_argument("id", id, "leave it out, or use a value that several rows share.", is = "different in every row")
+  }
+  as.integer(groups) - 1L
+}
+
+# Returns numeric columns as a list: those of the formula's model matrix without its intercept, or of a table. The
+# attribute `used` has the columns of x among them.
+read_covariates <- function(adjust, x) {
+  used <- integer()
+  if (inherits(adjust, "formula")) {
+    if (length(adjust) != 2L || "." %in% all.vars(adjust)) {
+      abort_argument(
+        "adjust",
+        adjust,
+        "use a formula such as ~ batch + age, without a left side or a dot.",
+        is = deparse(adjust)[1L]
+      )
+    }
+    unknown <- setdiff(all.vars(adjust), colnames(x))
+    unknown <- unknown[!vapply(unknown, exists, NA, envir = environment(adjust))]
+    if (length(unknown)) {
+      abort_unknown("adjust", adjust, unknown, colnames(x), "use names of columns of the data.")
+    }
+    used <- named_in(intersect(all.vars(adjust), colnames(x)), x, "adjust")
+    table <- as.data.frame(lapply(stats::setNames(used, colnames(x)[used]), function(at) raw_column(x, at)))
+    formula <- adjust
+  } else if (is.character(adjust) && is.null(dim(adjust)) && length(adjust) != nrow(x)) {
+    used <- named_in(adjust, x, "adjust")
+    table <- as.data.frame(lapply(used, function(at) raw_column(x, at)))
+    names(table) <- paste0("V", seq_along(used))
+    formula <- ~.
+  } else {
+    table <- if (is.data.frame(adjust) || is.matrix(adjust)) adjust else data.frame(adjust = adjust)
+    table <- as.data.frame(table)
+    formula <- ~.
+  }
+  frame <- tryCatch(
+    stats::model.frame(formula, if (length(table)) table, na.action = stats::na.pass),
+    error = function(e) {
+      abort_argument(
+        "adjust",
+        adjust,
+        "use numbers or levels with a value for each row.",
+        is = paste0("no table of covariates (", conditionMessage(e), ")")
+      )
+    }
+  )
+  if (nrow(frame) != nrow(x) || !ncol(frame)) {
+    abort_argument(
+      "adjust",
+      adjust,
+      sprintf("use covariates with a value for each of the %s rows.", in_words(nrow(x))),
+      has = counted(nrow(frame), "row")
+    )
+  }
+  one_level <- vapply(frame, function(column) !is.numeric(column) && length(unique(column)) < 2L, NA)
+  matrix <- stats::model.matrix(stats::terms(frame), frame[!one_level])
+  matrix <- matrix[, attr(matrix, "assign") > 0L, drop = FALSE]
+  if (nrow(matrix) != nrow(x) || any(is.infinite(matrix))) {
+    abort_argument("adjust", adjust, "use covariates of finite numbers or levels.")
+  }
+  structure(unname(lapply(seq_len(ncol(matrix)), function(j) as.double(matrix[, j]))), used = used)
+}
+
+raw_column <- function(x, at) if (is.data.frame(x)) x[[at]] else as.vector(as.matrix(x[, at, drop = FALSE]))
