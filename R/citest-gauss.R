@@ -19,7 +19,7 @@
 #' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations; or any other result of
 #'   [suff_gauss()]. `n` may also be a p x p matrix with the number of observations behind each correlation, as in
 #'   summary statistics of several studies. A test then has the mean of the numbers of all pairs of its variables,
-#'   without those that are `NaN`. Such searches run on the CPU, and only here, not in pcalg.
+#'   without those that are `NaN`; it is `NA` if all are. Such searches run on the CPU, and only here, not in pcalg.
 #' @return The p-value, one number between 0 and 1.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -57,7 +57,10 @@ gaussCItest <- function(x, y, S, suffStat) {
   if (is.matrix(n)) {
     at <- c(check_position(x, C, "x", 1L), check_position(y, C, "y", 1L), check_position(S, C, "S"))
     n <- check_sizes(n, ncol(C))[at, at]
-    n <- max(mean(n[upper.tri(n)], na.rm = TRUE), 1)
+    n <- mean(n[upper.tri(n)], na.rm = TRUE)
+    if (is.nan(n)) {
+      return(NA_real_)
+    }
   }
   if (!is_number(n)) {
     abort_argument("suffStat$n", n, "use one number, the number of observations behind C.")

@@ -98,7 +98,8 @@
 #' | `alpha` | `alpha` is not between 0 and 1 | a level such as 0.01 |
 #' | `constant` | a column is constant | drop it |
 #' | `p_value` | a function as `indepTest` returned a number below 0 or above 1 | return the p-value |
-#' | `pairwise` | pairwise correlations are not positive definite | `use = "complete.obs"` |
+#' | `indefinite` | correlations are not positive semi-definite | `nearest = TRUE`, another `correlation`, or `use = "complete.obs"` |
+#' | `bound` | polychoric correlations are at their bound | merge rare levels |
 #' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
 #' | `no_answer` | tests returned `NA`, and `NAdelete` decided | see the message, drop constants |
 #' | `levels` | a column has more levels than can be tested, or is text that is mostly numbers | see the message |
@@ -116,6 +117,7 @@
 #' - `alpha`: `alpha`;
 #' - `constant`, `levels`, `unique`: `columns`;
 #' - `dependent`: `columns`, a list with a vector for each group;
+#' - `indefinite`: `least`, the least eigenvalue;
 #' - `p_value`: `value`, `x`, `y` and `S`;
 #' - `too_few`: `count`, a number of edges;
 #' - `no_answer`: `count`, a number of edges, or of what the message names;

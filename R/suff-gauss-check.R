@@ -7,12 +7,13 @@ most_checked_first <- 999L
 
 # `later`: whether the search may check the values of C, see matrix_checked().
 check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
-  later <- later && !is.matrix(.subset2(suffStat, "n"))
   if (is_kept(suffStat)) {
     of <- list(data = check_kept_data(suffStat$data, length(labels)))
     check_own_names(colnames(of$data), labels, "suffStat$data")
   } else {
     check_suff_list(suffStat)
+    # The search checks them only where there is one size.
+    later <- later && !is.matrix(suffStat$n)
     of <- list(C = check_cor_matrix(suffStat$C, length(labels)))
     check_matrix_names(of$C, labels, "suffStat$C")
     if (later && length(labels) > most_checked_first) {

@@ -112,11 +112,6 @@ read_covariates <- function(adjust, x) {
         is = deparse(adjust)[1L]
       )
     }
-    unknown <- setdiff(all.vars(adjust), colnames(x))
-    unknown <- unknown[!vapply(unknown, exists, NA, envir = environment(adjust))]
-    if (length(unknown)) {
-      abort_unknown("adjust", adjust, unknown, colnames(x), "use names of columns of the data.")
-    }
     used <- named_in(intersect(all.vars(adjust), colnames(x)), x, "adjust")
     table <- as.data.frame(lapply(stats::setNames(used, colnames(x)[used]), function(at) raw_column(x, at)))
     formula <- adjust
@@ -133,6 +128,11 @@ read_covariates <- function(adjust, x) {
   frame <- tryCatch(
     stats::model.frame(formula, if (length(table)) table, na.action = stats::na.pass),
     error = function(e) {
+      unknown <- setdiff(all.vars(formula), colnames(x))
+      unknown <- unknown[!vapply(unknown, exists, NA, envir = environment(formula))]
+      if (length(unknown)) {
+        abort_unknown("adjust", adjust, unknown, colnames(x), "use names of columns of the data.")
+      }
       abort_argument(
         "adjust",
         adjust,
@@ -150,7 +150,8 @@ read_covariates <- function(adjust, x) {
     )
   }
   one_level <- vapply(frame, function(column) !is.numeric(column) && length(unique(column)) < 2L, NA)
-  matrix <- stats::model.matrix(stats::terms(frame), frame[!one_level])
+  frame[one_level] <- 0
+  matrix <- stats::model.matrix(stats::terms(frame), frame)
   matrix <- matrix[, attr(matrix, "assign") > 0L, drop = FALSE]
   if (nrow(matrix) != nrow(x) || any(is.infinite(matrix))) {
     abort_argument("adjust", adjust, "use covariates of finite numbers or levels.")

@@ -302,7 +302,7 @@ sample_size <- function(n, correlation, sizes, pairs, kept) {
 # of products with a vector, an upper bound that soon has some digits.
 least_eigenvalue <- function(C) {
   p <- nrow(C)
-  steps <- 80L
+  steps <- 100L
   if (p <= 2L * steps) {
     return(min(eigen(C, symmetric = TRUE, only.values = TRUE)$values))
   }

@@ -1,20 +1,21 @@
 #' Sufficient statistic for Gaussian data
 #'
-#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]. For many variables it can return an
-#' object that holds the data instead of their correlations.
+#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]. It also computes robust, rank and
+#' polychoric correlations, and takes weights, covariates and groups of rows into account. For many variables it can return
+#' an object that holds the data instead of their correlations.
 #'
 #' # Sparse, file-backed and streamed data
 #'
-#' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse. Sums
-#'   and products are computed from its entries, and means are subtracted at the end. Columns with entries in most rows
-#'   are centred first, some rows at a time. Pearson's and Spearman's correlations equal `cor()` to 1e-12. The matrix is
-#'   made dense for Kendall's correlations, for pairwise correlations of data with missing values, for a GPU that you
-#'   name, and with `keep = "data"` without `file`.
+#' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse for
+#'   `"pearson"`, `"spearman"` and `"npn"`. Sums and products are computed from its entries, and means are subtracted at
+#'   the end. Columns with entries in most rows are centred first, some rows at a time. The matrix is made dense for
+#'   other correlations, with `weights`, `adjust` or `id`, for pairwise correlations of data with missing values, for a
+#'   GPU that you name, and with `keep = "data"` without `file`.
 #' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, and a **function** are read
 #'   once, one block of rows at a time. A function returns the next rows at each call, and `NULL` at the end. Other
 #'   blocks have 100 MB, or `DelayedArray::getAutoBlockSize()` bytes. Only Pearson's correlations are available, on the
-#'   CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing values. [gauss_moments()] reads the same
-#'   data and also combines rows from several sources.
+#'   CPU, equal to `cor()` to 1e-12, without `weights`, `adjust` and `id`, and not pairwise for data with missing values.
+#'   [gauss_moments()] reads the same data and also combines rows from several sources.
 #' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was
 #'   written, to the last bit. Write the other kinds of data to a file first for computations that need whole columns,
 #'   such as rank and pairwise correlations.
@@ -22,6 +23,49 @@
 #' With `keep = "data"` and `file`, the data are kept in such a file, from which searches compute correlations.
 #' Processes on one machine share it in memory. Write the rows of a function to a file first, because their number must
 #' be known.
+#'
+#' # Kinds of correlation
+#'
+#' Fisher's test is derived for Pearson's correlations of normal variables. The others estimate correlations of normal
+#' variables from other data. "Part of n" is the part of the sample size that `n` in the result has, so that tests keep
+#' their level.
+#'
+#' | `correlation` | for | estimate | part of n |
+#' |:--|:--|:--|:--|
+#' | `"pearson"` | normal variables | [stats::cor()] | 1 |
+#' | `"npn"` | increasing functions of normal variables, outliers | Pearson's of normal scores, `qnorm(rank / (n + 1))` (Liu, Lafferty and Wasserman 2009) | 1 |
+#' | `"spearman"` | the same | `2 * sin(pi * rho / 6)` (Harris and Drton 2013) | 0.91 |
+#' | `"kendall"` | the same, with ties | `sin(pi * tau / 2)` of tau-b (Harris and Drton 2013) | 0.91 |
+#' | `"polychoric"` | ordered factors, also with numbers | see below | by levels |
+#' | `"Qn"`, `"QnStable"`, `"ogkQn"`, `"ogkScaleTau2"`, `"shrink"` | outliers in some cells or rows | [mcor()] | 0.82 for Qn, else 1 |
+#'
+#' The parts hold for correlations near 0. For partial correlations given strong causes they are smaller: about 0.8 for
+#' `"spearman"` and `"kendall"`, and 0.6 for `"Qn"`, in simulations with one given variable (`bench/correlations.R`). `"npn"` does
+#' not lose this part, runs on GPUs and with `keep = "data"`, and is the best choice for large data that are not normal.
+#'
+#' **Polychoric correlations** are those of the normal variables behind ordered factors, in two steps (Olsson 1979): the
+#' shares of the levels give cuts, and then each pair's table the likeliest correlation. A pair of a factor and a number
+#' has the polyserial correlation of Olsson, Drasgow and Dorans (1982), two numbers Pearson's. Logicals and factors with
+#' two levels count as ordered. The variance that the levels keep determines the part of n for each pair; `n` has the mean.
+#' Every level needs some observations: `"polychoric"` is unreliable if tables have cells below five, and a warning of
+#' class `pcgpu_warning_bound` reports correlations of 0.9999, the largest value.
+#'
+#' **Matrices that are not positive semi-definite** occur with all kinds except `"pearson"`, `"npn"`, `"ogkQn"` and
+#' `"ogkScaleTau2"`, and for pairwise rows. A warning of class `pcgpu_warning_indefinite` gives the least eigenvalue, and
+#' so does the element `least_eigenvalue` of the result.
+#'
+#' # Rows that count differently, belong together, or need adjusting
+#'
+#' - **`weights`**, such as the inverse of sampling probabilities, give weighted correlations, as [stats::cov.wt()]. `n` is
+#'   Kish's number, `sum(w)^2 / sum(w^2)`. This accounts for uneven weights, not for strata or clusters of a design, and
+#'   replicate weights are not weights in this sense.
+#' - **`adjust`** removes covariates, such as batch and age, from all variables. The tests are exactly those of
+#'   [gaussCItest()] with the covariates in every conditioning set; `n` is smaller by the number of covariates. Adjust for
+#'   causes of the variables. Adjusting for a common effect of two variables makes them dependent.
+#' - **`id`**, such as the patient or the site of each row, compares rows within groups only: each variable is centred by
+#'   the mean of its group (fixed effects), and `n` is smaller by the number of groups minus 1. This removes everything
+#'   that is constant within groups. It assumes that rows of a group are independent given their group, and that
+#'   dependences are the same in all groups. Variables that are constant within groups cannot be used.
 #'
 #' # Linearly dependent columns
 #'
@@ -38,13 +82,12 @@
 #'   - `"everything"` (the default) and `"all.obs"`: an error if there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: use the complete rows only; `n` is their number;
 #'   - `"pairwise.complete.obs"`: compute each correlation from the rows with both variables. `n` is then the smallest
-#'     of these numbers of rows, which makes the tests conservative. A warning of class `pcgpu_warning_pairwise` reports
-#'     a matrix that is not positive semi-definite.
-#' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
-#'   Pearson's correlations; rank correlations are used for data with heavy tails (Harris and Drton 2013).
+#'     of these numbers of rows, which makes the tests conservative, unless `sizes = "each"`.
+#' @param correlation The kind of correlation: `"pearson"` (the default), `"spearman"`, `"kendall"`, `"npn"`, `"Qn"`,
+#'   `"QnStable"`, `"ogkQn"`, `"ogkScaleTau2"`, `"shrink"` or `"polychoric"`. See *Kinds of correlation*.
 #' @param device Where to compute the correlations:
-#'   - `"cpu"`: on all cores, see [pcgpu-package] (Kendall's by [stats::cor()]);
-#'   - `"cuda"`, `"cuda:1"` or a [cuda_device()]: Pearson's only, and not pairwise for data with missing values. With
+#'   - `"cpu"`: on all cores, see [pcgpu-package];
+#'   - `"cuda"`, `"cuda:1"` or a [cuda_device()]: `"pearson"` and `"npn"` only, and not pairwise for data with missing values. With
 #'     several GPUs, such as `c("cuda:0", "cuda:1")`, the first computes them. If it fails, the next does, with a
 #'     message of class `pcgpu_message_lost`;
 #'   - `"auto"`: a GPU if there is one and the matrix is large.
@@ -53,13 +96,24 @@
 #' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()],
 #'   [skeleton()] and [orient()] compute the correlations on the device of the search and discard them at the end. Use
 #'   it for many variables: the correlations of 55,572 variables take 24.7 GB, 3,189 observations of them 1.4 GB. On the
-#'   CPU, a [cpu_device()] limits this memory. On a GPU, the correlations never leave the GPU. Not available for
-#'   Kendall's correlations, nor for pairwise correlations of data with missing values.
+#'   CPU, a [cpu_device()] limits this memory. On a GPU, the correlations never leave the GPU. Available for `"pearson"` and
+#'   `"npn"`, but not for pairwise correlations of data with missing values.
 #' @param progress Show a progress bar if the correlations take more than a second? As in [pc()].
 #' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of
 #'   holding the data.
-#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the
-#'   column names as dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number
+#' @param weights `NULL`, or a weight for each row: n numbers of at least 0, or the name of a column of `x`, which is then
+#'   no variable. With Pearson's correlations.
+#' @param adjust `NULL`, or covariates: a formula such as `~ batch + age` of columns of `x`, which are then no variables,
+#'   or of other variables; names of columns; or a table or vector with n rows. Factors become indicators of their levels. For
+#'   other kinds of correlation than `"pearson"`, covariates are correlated in the same way.
+#' @param id `NULL`, or the group of each row: n values, or the name of a column of `x`, which is then no variable. With
+#'   `"pearson"` and `"npn"`.
+#' @param sizes `"one"` (the default): `n` is one number for all pairs. `"each"`: `n` is a p x p matrix, with pairwise rows or
+#'   polychoric correlations. A test then has the mean size of all pairs of its variables, and the search runs on the CPU.
+#' @param nearest Replace a matrix that is not positive semi-definite by the nearest one that is (Higham 2002)? The element
+#'   `repaired` of the result then says so. It takes the package Matrix.
+#' @return A list of `C`, a p x p correlation matrix (for Pearson's equal to `cor(x, use = use)` to 1e-12), with the
+#'   column names as dimnames, and `n`, the number of observations, or of those that they are worth. The last digits of `C` are the same for any number
 #'   of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
 #'   a correlation of exactly 1 or -1. A search is exact given `C`.
 #'
@@ -76,7 +130,15 @@
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
-#' @seealso [gaussCItest()], the test that uses it; [gauss_moments()] and [pcgpu_file()] for data that do not fit into
+#'
+#' N. J. Higham (2002). Computing the nearest correlation matrix. *IMA Journal of Numerical Analysis* 22, 329-343.
+#'
+#' H. Liu, J. Lafferty and L. Wasserman (2009). The nonparanormal. *Journal of Machine Learning Research* 10, 2295-2328.
+#'
+#' U. Olsson (1979). Maximum likelihood estimation of the polychoric correlation coefficient. *Psychometrika* 44, 443-460.
+#'
+#' U. Olsson, F. Drasgow and N. J. Dorans (1982). The polyserial correlation coefficient. *Psychometrika* 47, 337-347.
+#' @seealso [gaussCItest()], the test that uses it; [mcor()]; [gauss_moments()] and [pcgpu_file()] for data that do not fit into
 #'   R; [suff_discrete()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_gauss(iris[1:4])
@@ -85,6 +147,12 @@
 #' # airquality has missing values
 #' suff <- suff_gauss(airquality[1:4], use = "complete.obs")
 #' suff$n
+#'
+#' # Adjusted for a factor, whose column is then no variable
+#' suff_gauss(iris, adjust = ~Species)$n
+#'
+#' # Increasing functions of normal variables
+#' suff <- suff_gauss(exp(iris[1:4]), correlation = "npn")
 #'
 #' # Keep the data instead of a p x p matrix, for many variables
 #' suff <- suff_gauss(iris[1:4], keep = "data")
@@ -226,7 +294,7 @@ suff_gauss <- function(
     n <- sample_size(found$size, correlation, "one", NULL, NULL)
     return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), check_size(n, x)))
   }
-  check_correlations(found$C, design)
+  check_correlations(found$C, pairwise, design, correlation)
   kept <- if (!is.null(levels)) kept_by_levels(x, levels[seq_len(ncol(x))])
   if (!is.null(levels)) {
     warn_bound(found$C)
@@ -245,7 +313,7 @@ suff_gauss <- function(
 check_kind <- function(correlation, keep, device, sizes, weights, id, use) {
   wants <- sprintf("use correlation = %s.", paste(dQuote(product_kinds, FALSE), collapse = " or "))
   if (keep == "data" && !correlation %in% product_kinds) {
-    abort_argument("correlation", correlation, paste("kept data are correlated as products of columns;", wants))
+    abort_argument("keep", keep, paste("these correlations cannot be computed from kept data; use keep = \"correlations\", or", sub("^use ", "", wants)))
   }
   if (device$kind == "cuda" && !correlation %in% product_kinds) {
     abort_argument("device", device_name(device), "these correlations run on the CPU; use device = \"cpu\" or \"auto\".")
@@ -509,7 +577,10 @@ check_several <- function(x) {
   }
 }
 
-without_correlation <- function(x, which, design = NULL) {
+without_correlation <- function(x, which, design = NULL, correlation = "pearson") {
+  if (correlation %in% c("Qn", "QnStable")) {
+    check_scales(!which, x, x)
+  }
   if (length(design$covariates) || !is.null(design$groups)) {
     abort_determined(x, which)
   }
@@ -522,15 +593,16 @@ without_correlation <- function(x, which, design = NULL) {
 }
 
 # Checks that every correlation is a number.
-check_correlations <- function(C, design = NULL) {
+check_correlations <- function(C, pairwise = FALSE, design = NULL, correlation = "pearson") {
   if (!anyNA(C)) {
     return(invisible())
   }
   bad <- is.na(C)
   # Columns without any correlation are the cause; the others lack theirs because of them.
   alone <- rowSums(!bad) <= 1L
-  if (any(alone)) {
-    without_correlation(C, alone, design)
+  if (!pairwise) {
+    alone <- if (any(alone)) alone else rowSums(bad) > 0
+    without_correlation(C, alone, design, correlation)
   }
   pair <- which(bad, arr.ind = TRUE)[1L, ]
   abort_argument(

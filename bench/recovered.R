@@ -528,7 +528,7 @@ run_sachs <- function() {
     "853 cells, log, `gaussCItest`, 0.01" = run(cells, alpha = 0.01),
     "853 cells, log, `gaussCItest`, 0.05" = run(cells, alpha = 0.05),
     "853 cells, ranks (Spearman), `gaussCItest`, 0.01" = run(
-      suff_gauss(cells, method = "spearman"),
+      list(C = cor(cells, method = "spearman"), n = nrow(cells)),
       gaussCItest,
       0.01,
       labels = molecules

@@ -23,8 +23,8 @@ test_that("a DelayedMatrix is read block by block, in files of HDF5 too", {
   }
   suppressMessages(DelayedArray::setAutoBlockSize(9000))
   path <- path_for_test()
-  kept <- suff_gauss(delayed[[1]], keep = "data", file = path, method = "spearman")
-  expect_identical(kept$C, suff_gauss(x, method = "spearman", device = "cpu")$C)
+  kept <- suff_gauss(delayed[[1]], keep = "data", file = path, correlation = "npn")
+  expect_identical(kept$C, suff_gauss(x, correlation = "npn", device = "cpu")$C)
   expect_identical(suff_gauss(delayed[[2]], keep = "data")$data, suff_gauss(x, keep = "data")$data)
   expect_error(
     suff_gauss(DelayedArray::DelayedArray(matrix("a", 9, 9))),
@@ -36,7 +36,7 @@ test_that("a DelayedMatrix is read block by block, in files of HDF5 too", {
     "two columns",
     class = "pcgpu_error_argument"
   )
-  expect_error(suff_gauss(delayed[[1]], method = "spearman"), "write_pcgpu_file", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(delayed[[1]], correlation = "spearman"), "write_pcgpu_file", class = "pcgpu_error_argument")
   # Blocks exceed that by at most a row or column.
   sizes <- NULL
   suppressMessages(DelayedArray::setAutoBlockSize(9000))

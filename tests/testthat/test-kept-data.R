@@ -10,13 +10,13 @@ test_that("C and n are those of suff_gauss(), names and all, and C is made once"
     x[, 2] <- x[, 1] + x[, 2] * 1e-3 + 1e6
     for (data in list(x, as.data.frame(x), round(100 * x), unname(x))) {
       storage.mode(data[[1]]) <- "integer"
-      for (method in c("pearson", "spearman")) {
-        s <- kept(data, method = method)
-        whole <- suff_gauss(data, method = method, device = "cpu")
+      for (kind in c("pearson", "npn")) {
+        s <- kept(data, correlation = kind)
+        whole <- suff_gauss(data, correlation = kind, device = "cpu")
         expect_s3_class(s, "pcgpu_gauss_data")
         expect_false(has_made(s))
         expect_identical(s$C, whole$C)
-        expect_lte(max(abs(s[["C"]] - cor(data, method = method))), 1e-12)
+        expect_lte(max(abs(s[["C"]] - cor_of(data, kind))), 1e-12)
         expect_identical(s$n, whole$n)
         expect_lte(max(abs(colMeans(s$data)) / apply(s$data, 2, sd)), 1e-9)
         expect_identical(dimnames(s$data), if (!is.null(colnames(data))) list(NULL, colnames(data)))
@@ -41,7 +41,7 @@ test_that("rows with missing values are left out, and data that cannot be kept a
   expect_error(kept(x), "missing values in column \"v2\"", class = "pcgpu_error_argument")
   for (refused in list(
     tryCatch(kept(x, use = "pairwise.complete.obs"), error = identity),
-    tryCatch(kept(x, method = "kendall"), error = identity)
+    tryCatch(kept(x, correlation = "kendall"), error = identity)
   )) {
     expect_s3_class(refused, "pcgpu_error_argument")
     expect_identical(refused$argument, "keep")
@@ -55,7 +55,7 @@ test_that("rows with missing values are left out, and data that cannot be kept a
   x[2, 3] <- Inf
   expect_error(kept(x), "infinite values in column \"v3\"", class = "pcgpu_error_argument")
   expect_error(
-    pcgpu:::without_correlation(x, "column 3"),
+    pcgpu:::without_correlation(unname(x), 1:4 == 3),
     "no correlation for column 3:",
     class = "pcgpu_error_argument"
   )

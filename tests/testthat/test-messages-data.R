@@ -79,7 +79,7 @@ test_that("sufficient statistics and tests", {
   expect_snapshot(error = TRUE, cnd_class = TRUE, {
     suff_gauss(transform(x, sex = "f"))
     suff_gauss(x[1:3, ])
-    suff_gauss(x, keep = "data", method = "kendall")
+    suff_gauss(x, keep = "data", correlation = "kendall")
     suff_discrete(x)
     suff_discrete(data.frame(a = c(1, NA, 2), b = 1:3))
     suff_knn(x, k = 12)

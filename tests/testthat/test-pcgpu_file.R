@@ -36,8 +36,8 @@ test_that("all functions that read data read files, with the same answer", {
   set.seed(3)
   x <- matrix(rbinom(600, 3, 0.5), 100, dimnames = list(NULL, letters[1:6])) + 0
   file <- write_pcgpu_file(x, path_for_test())
-  for (method in c("pearson", "spearman", "kendall")) {
-    expect_identical(suff_gauss(file, method = method), suff_gauss(x, method = method))
+  for (kind in c("pearson", "spearman", "npn", "kendall")) {
+    expect_identical(suff_gauss(file, correlation = kind), suff_gauss(x, correlation = kind))
   }
   expect_identical(suff_gauss(file, keep = "data")$data, suff_gauss(x, keep = "data")$data)
   expect_identical(gauss_moments(file), gauss_moments(x))

@@ -12,8 +12,9 @@ test_that("C is cor(x), names and all, and n the number of rows", {
   expect_cor(s$C, cor(x))
   expect_identical(s$n, 40L)
   expect_identical(suff_gauss(as.data.frame(x)), s)
-  expect_cor(suff_gauss(x, method = "spearman")$C, cor(x, method = "spearman"))
-  expect_identical(suff_gauss(x, method = "kendall")$C, cor(x, method = "kendall"))
+  for (kind in c("spearman", "kendall", "npn")) {
+    expect_cor(suff_gauss(x, correlation = kind)$C, cor_of(x, kind))
+  }
   expect_null(dimnames(suff_gauss(unname(x))$C))
   frame <- data.frame(a = 1:40, b = x[, 1], c = rpois(40, 9))
   expect_cor(suff_gauss(frame)$C, cor(frame))
@@ -49,15 +50,16 @@ test_that("pairwise correlations are those of cor(), of ranks too, with rows tha
     x[sample(length(x), length(x) / 10)] <- NA
     # Where the first column is there, the third is far from its mean.
     x[, 3] <- ifelse(is.na(x[, 1]), 1e5, 0) + x[, 3]
-    for (method in c("pearson", "spearman")) {
-      if (method == "spearman" && size[2] > 100) {
+    for (kind in c("pearson", "spearman", "npn", "kendall")) {
+      if (kind != "pearson" && size[2] > 100 || kind == "kendall" && size[2] > 10) {
         next
       }
-      s <- suppressWarnings(suff_gauss(x, use = "pairwise.complete.obs", method = method))
+      s <- suppressWarnings(suff_gauss(x, use = "pairwise.complete.obs", correlation = kind))
       # What is left of column 3 has lost five digits before anybody sees it.
-      expect_cor(s$C, cor(x, use = "pairwise.complete.obs", method = method), 1e-10)
-      expect_cor(s$C[-3, -3], cor(x[, -3], use = "pairwise.complete.obs", method = method))
-      expect_identical(s$n, as.integer(min(crossprod(!is.na(x)))))
+      expect_cor(s$C, cor_of(x, kind, "pairwise.complete.obs"), 1e-10)
+      expect_cor(s$C[-3, -3], cor_of(x[, -3], kind, "pairwise.complete.obs"))
+      part <- if (kind %in% c("spearman", "kendall")) 9 / pi^2 else 1
+      expect_equal(s$n, min(crossprod(!is.na(x))) * part, tolerance = 1e-12)
     }
   }
 })
@@ -90,7 +92,7 @@ test_that("missing values are refused, or treated as requested", {
     s <- suff_gauss(x, use = use)
     expect_identical(s$n, 51L)
     expect_cor(s$C, cor(x, use = use))
-    expect_cor(suff_gauss(x, use = use, method = "spearman")$C, cor(x, use = use, method = "spearman"))
+    expect_cor(suff_gauss(x, use = use, correlation = "spearman")$C, cor_of(x[-(1:9), ], "spearman"))
   }
   s <- suff_gauss(x, use = "pairwise.complete.obs")
   expect_cor(s$C, cor(x, use = "pairwise.complete.obs"))
@@ -130,7 +132,7 @@ test_that("pairwise correlations that are not positive semi-definite give a warn
   expect_warning(
     s <- suff_gauss(x, use = "pairwise.complete.obs"),
     "not positive semi-definite",
-    class = "pcgpu_warning_pairwise"
+    class = "pcgpu_warning_indefinite"
   )
   expect_identical(s$n, 10L)
 })
@@ -138,7 +140,7 @@ test_that("pairwise correlations that are not positive semi-definite give a warn
 test_that("arguments that a GPU does not support are refused by name", {
   x <- simulate(5, 40)
   for (device in list("cuda", cuda_device("cuda:1"))) {
-    e <- expect_error(suff_gauss(x, method = "spearman", device = device), "CPU", class = "pcgpu_error_argument")
+    e <- expect_error(suff_gauss(x, correlation = "spearman", device = device), "CPU", class = "pcgpu_error_argument")
     expect_identical(e$argument, "device")
     holed <- x
     holed[1, 1] <- NA
@@ -256,5 +258,5 @@ test_that("a column without a correlation is named, however missing values are t
   )
   C <- diag(3)
   C[3, 1:2] <- C[1:2, 3] <- NaN
-  expect_error(pcgpu:::check_correlations(C, FALSE), "no correlation for column 3:", class = "pcgpu_error_argument")
+  expect_error(pcgpu:::check_correlations(C), "no correlation for column 3:", class = "pcgpu_error_argument")
 })

@@ -275,6 +275,9 @@ impl<'a> Mixed<'a> {
         }
         let (r, n) = partial(0);
         let n = self.sizes.map_or(n, |sizes| mean_size(sizes, self.p, numbers));
+        if n.is_nan() {
+            return f64::NAN;
+        }
         if r.is_nan() && self.rules.constant_is_missing {
             return f64::NAN;
         }
