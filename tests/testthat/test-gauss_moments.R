@@ -117,7 +117,7 @@ test_that("blocks that do not match, and operations that moments lack, are refus
     e <- expect_error(suff_gauss(...), class = "pcgpu_error_argument")
     expect_identical(e$argument, argument)
   }
-  refused(m, method = "spearman", argument = "method")
+  refused(m, correlation = "spearman", argument = "correlation")
   refused(m, keep = "data", argument = "keep")
   refused(m, device = "cuda", argument = "device")
   refused(following(x, 9), method = "kendall", argument = "method")
