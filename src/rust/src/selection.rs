@@ -109,7 +109,7 @@ pub fn run(
         ],
     )?;
     let criterion = options.text("criterion")?;
-    let criterion = Criterion::from_name(criterion).ok_or_else(|| input::unknown("criterion", criterion))?;
+    let criterion = Criterion::from_name(criterion, [1.0; 2]).ok_or_else(|| input::unknown("criterion", criterion))?;
     let features = Features::from_list(x, n)?;
     let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;

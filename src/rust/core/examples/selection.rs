@@ -185,7 +185,7 @@ fn run(arguments: &[String], memory: MemoryKind) -> Result<bool> {
         begun.elapsed().as_secs_f64()
     );
     let logs = CountLogs::new(n);
-    let criterion = option("criterion").and_then(Criterion::from_name).unwrap_or(Criterion::Jmi);
+    let criterion = option("criterion").and_then(|name| Criterion::from_name(name, [1.0; 2])).unwrap_or(Criterion::Jmi);
     let case = Case { samples: &samples, logs: &logs, criterion, k };
     let width = if bins > 256 { 2 } else { 1 };
     println!("floor: {:.4} s", (p * n * k * width) as f64 / BANDWIDTH);

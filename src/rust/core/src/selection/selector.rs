@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::criterion::{Pair, SHARE_BITS};
+use super::criterion::Pair;
 use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
 use crate::observer::Observer;
 use crate::Result;
@@ -13,7 +13,7 @@ use crate::Result;
 pub struct Choice {
     /// The feature, from 0.
     pub feature: usize,
-    /// n times the feature's score, times [`Criterion::terms`].
+    /// A whole number that is proportional to the feature's score.
     pub key: i128,
     /// n I(f; y).
     pub relevance: i64,
@@ -90,10 +90,7 @@ impl Problem<'_> {
 
     /// Returns the score for a key if `selected` features are selected.
     pub fn score(&self, key: i128, selected: usize) -> f64 {
-        if self.criterion == Criterion::Disr && selected > 0 {
-            return libm::scalbn(key as f64, -(SHARE_BITS as i32));
-        }
-        self.logs.bits(key, self.criterion.terms(selected))
+        self.criterion.score(key, selected, self.logs)
     }
 }
 
@@ -106,7 +103,7 @@ pub struct Selector<'a> {
     marginal: Vec<Sums>,
     /// For each feature of the range, n I(f; y).
     relevance: Vec<i64>,
-    /// For each feature of the range, n times its score, times [`Criterion::terms`]; far below any score if it is selected.
+    /// For each feature of the range, a whole number that is proportional to its score; far below any other if it is selected.
     keys: Vec<i128>,
     taken: Vec<bool>,
     last: Option<Choice>,
@@ -176,9 +173,12 @@ impl<'a> Selector<'a> {
     fn prepare_first(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
         counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
         self.marginal.clone_from(&self.sums);
-        let rest = self.problem.logs.of_all() - self.class;
+        let Problem { logs, criterion, .. } = self.problem;
+        let rest = logs.of_all() - self.class;
         self.relevance = self.sums.iter().map(|of_f| rest - of_f.pair + of_f.with_class).collect();
-        self.keys = self.relevance.iter().map(|&relevance| i128::from(relevance)).collect();
+        let entropies = |of_f: &Sums| logs.of_all() - of_f.pair + rest;
+        let features = self.relevance.iter().zip(&self.sums);
+        self.keys = features.map(|(&relevance, of_f)| criterion.first(relevance, entropies(of_f))).collect();
         Ok(())
     }
 
@@ -215,9 +215,8 @@ impl<'a> Selector<'a> {
             counting.foresee(&self.likely(foreseen));
         }
         counting.count(Partner::Feature(last.feature), &self.taken, &mut self.sums, observer)?;
-        // Before the first pair the keys are relevances.
-        if let (1, Some(start)) = (self.selected, criterion.start()) {
-            self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = start);
+        if self.selected == 1 {
+            self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = criterion.start(*key));
         }
         // n H(X) = t(n) minus the sum over X.
         let (all, class, of_s) = (logs.of_all(), self.class, last.marginal);
@@ -229,6 +228,7 @@ impl<'a> Selector<'a> {
             conditional: class - of_f.with_class - of_s.with_class + with_class,
             joint: all - pair - class + with_class,
             entropy: all - with_class,
+            entropies: 2 * all - of_f.pair - of_s.pair,
         });
         criterion.add(&mut self.keys, pairs);
         Ok(())

@@ -76,7 +76,7 @@ fn ranks_select_as_one_machine_does() {
 fn ranks_that_are_slow_or_lost_change_no_choice() {
     let slow = Manner::Slow(Duration::from_millis(2));
     let mut lost = 0;
-    for (number, criterion) in Criterion::ALL.into_iter().cycle().take(27).enumerate() {
+    for (number, criterion) in Criterion::ALL.into_iter().cycle().take(36).enumerate() {
         let samples = simulated(70, 40 + number, 2 + number as u32 % 5, 3, number as u64);
         let wanted = alone(&samples, criterion, 30);
         let after = [0, 1, 7, 20][number % 4];

@@ -122,6 +122,16 @@ pub fn score_by_definition(samples: &Samples, criterion: Criterion, selected: &[
     let y = samples.class();
     let h = |variables: &[usize]| entropy(samples, variables);
     let relevance = h(&[f]) + h(&[y]) - h(&[f, y]);
+    let shared = |a: usize, b: usize| 2.0 * (h(&[a]) + h(&[b]) - h(&[a, b])) / (h(&[a]) + h(&[b])).max(1e-300);
+    // Whether the filter leaves out v, with `before` selected before v.
+    fn is_out(v: usize, before: &[usize], y: usize, shared: &dyn Fn(usize, usize) -> f64) -> bool {
+        let redundant_to =
+            |(at, &s): (usize, &usize)| shared(v, s) >= shared(v, y) - 1e-13 && !is_out(s, &before[..at], y, shared);
+        before.iter().enumerate().any(redundant_to)
+    }
+    if criterion == Criterion::Fcbf {
+        return shared(f, y) - f64::from(u8::from(is_out(f, selected, y, &shared)));
+    }
     if selected.is_empty() {
         return relevance;
     }
@@ -132,12 +142,15 @@ pub fn score_by_definition(samples: &Samples, criterion: Criterion, selected: &[
     let count = selected.len() as f64;
     match criterion {
         Criterion::Mim => relevance,
-        Criterion::Mifs => relevance - sum(&redundancy),
+        Criterion::Betagamma { beta, gamma } => {
+            let [beta, gamma] = [beta, gamma].map(|weight| weight as f64 / Criterion::ONE as f64);
+            relevance - beta * sum(&redundancy) + gamma * sum(&conditional)
+        }
+        Criterion::Fcbf => f64::NAN,
         Criterion::Mrmr => relevance - sum(&redundancy) / count,
         Criterion::Jmi => relevance - sum(&loss) / count,
         Criterion::Cmim => selected.iter().map(|&s| relevance - loss(s)).fold(f64::INFINITY, f64::min),
         Criterion::Disr => sum(&|s| (h(&[f, s]) + h(&[y]) - h(&[f, s, y])) / h(&[f, s, y])),
-        Criterion::Cife => relevance - sum(&loss),
         Criterion::Icap => relevance - sum(&|s| loss(s).max(0.0)),
         Criterion::Cmi => {
             let with = |more: &[usize]| h(&[selected, more].concat());

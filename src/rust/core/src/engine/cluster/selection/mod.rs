@@ -130,8 +130,10 @@ impl Ranks<'_, '_, '_> {
         if !self.hands[rank].has_begun {
             let class = self.source.class();
             let mut bytes = Writer::default();
-            let criterion = Criterion::ALL.iter().position(|&other| other == self.problem.criterion).unwrap_or(0);
-            [class.n(), self.k - 1, criterion].iter().for_each(|&number| bytes.small(number as u64));
+            let (criterion, weights) = self.problem.criterion.name();
+            [class.n(), self.k - 1].iter().for_each(|&number| bytes.small(number as u64));
+            bytes.text(criterion);
+            weights.iter().for_each(|&weight| bytes.float(weight));
             write_column(class, class.class(), &mut bytes);
             let request = Request::begin(self.number, &bytes.0);
             self.cluster.send(rank, &envelope::seal(request.kind(), 0, request.body()))?;

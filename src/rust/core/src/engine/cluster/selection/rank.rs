@@ -129,7 +129,7 @@ impl Task {
     fn read(number: u64, bytes: &[u8]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let (n, slots) = (bytes.small_index()?, bytes.small_index()?);
-        let criterion = *Criterion::ALL.get(bytes.small_index()?)?;
+        let criterion = Criterion::from_name(bytes.text()?, [bytes.float()?, bytes.float()?])?;
         let class = read_variable(&mut bytes, n)?;
         // Memory for two tables by count, and for the columns of the selected features.
         memory::room(24 * n + slots.checked_mul(n + size_of::<Variable>())?, Use::Features).ok()?;
