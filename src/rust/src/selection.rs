@@ -122,7 +122,7 @@ pub fn run(
     if let Some(ranks) = &machine.ranks {
         let path = named_file(x, machine)?;
         let source = match (&features, &path) {
-            (Features::File(file), Some(path)) => Source::File { file, path, how, first: &samples },
+            (Features::File(file), Some(path)) => Source::File { file, path, coding: how.into(), first: &samples },
             _ => Source::Samples(&samples),
         };
         let mut cluster = ranks.cluster(token, machine.pool.clone())?;

@@ -195,7 +195,7 @@ fn features_in_a_file_are_read_by_the_ranks() {
             let columns: Vec<Column> = cells.chunks(n).map(Column::Doubles).collect();
             let encoded = |columns: &[Column]| encode(n, columns, Column::Integers(&class), how, 1, &mut Unobserved);
             let first = encoded(&columns[..1]).unwrap();
-            let source = Source::File { file: &file, path: path.to_str().unwrap(), how, first: &first };
+            let source = Source::File { file: &file, path: path.to_str().unwrap(), coding: how.into(), first: &first };
             with_selecting_ranks(&[Manner::Sound, Manner::Dies(4), Manner::Sound], &one_thread(), |cluster| {
                 let found = on(cluster, source, n, Criterion::Jmi, 15);
                 match encoded(&columns) {

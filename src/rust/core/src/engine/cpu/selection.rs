@@ -12,7 +12,7 @@ use crate::ci::discrete::{Codes, Counter, Table};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::selection::discretise::{discretise, Column, Discretise, Flaw};
+use crate::selection::discretise::{discretise, Coding, Column, Flaw};
 use crate::selection::{
     CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums,
 };
@@ -351,11 +351,11 @@ pub fn encode(
     n: usize,
     features: &[Column],
     class: Column,
-    how: Discretise,
+    coding: impl Into<Coding>,
     pool: impl Into<Pool>,
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
-    encode_from(0, n, features, class, how, &pool.into(), observer)
+    encode_from(0, n, features, class, coding.into(), &pool.into(), observer)
 }
 
 /// Discretises as [`encode`] does. `before` other features precede these, and errors count from them.
@@ -367,7 +367,7 @@ pub fn encode_from(
     n: usize,
     features: &[Column],
     class: Column,
-    how: Discretise,
+    coding: Coding,
     pool: &Pool,
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
@@ -379,7 +379,7 @@ pub fn encode_from(
     let flaw = Mutex::new(None);
     let work = |numbers: &mut Vec<f64>, at: usize, _: &Stop| {
         let column = features.get(at).copied().unwrap_or(class);
-        match discretise(column, n, how, numbers) {
+        match discretise(column, n, coding, numbers) {
             Ok(variable) => {
                 if let Ok(mut slot) = slots[at].lock() {
                     *slot = Some(variable);

@@ -14,7 +14,7 @@ use crate::file::DataFile;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::wire::{Reader, Writer};
-use crate::selection::discretise::{Bins, Column, Discretise};
+use crate::selection::discretise::{Bins, Coding, Column, Discretise};
 use crate::selection::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 use crate::Result;
 
@@ -38,7 +38,7 @@ pub enum Source<'a> {
         /// The path under which the ranks find the file.
         path: &'a str,
         /// The rule that turns its numbers into levels.
-        how: Discretise,
+        coding: Coding,
         /// Samples with the class and the file's first column.
         first: &'a Samples,
     },
@@ -67,14 +67,14 @@ impl Source<'_> {
     /// Errors of [`encode_from`].
     pub(super) fn column(&self, f: usize, observer: &mut dyn Observer) -> Result<(usize, Vec<u8>)> {
         let mut bytes = Writer::default();
-        let Source::File { file, how, first, .. } = self else {
+        let Source::File { file, coding, first, .. } = self else {
             let samples = self.class();
             write_column(samples, f, &mut bytes);
             return Ok((samples.levels(f), bytes.0));
         };
         let class = class_of(first);
         let column = [Column::Doubles(&file.cells()[f * file.n()..][..file.n()])];
-        let one = encode_from(f, file.n(), &column, Column::Codes(&class), *how, &Pool::none(), observer)?;
+        let one = encode_from(f, file.n(), &column, Column::Codes(&class), *coding, &Pool::none(), observer)?;
         write_column(&one, 0, &mut bytes);
         Ok((one.levels(0), bytes.0))
     }
@@ -88,16 +88,17 @@ impl Source<'_> {
                 bytes.small(SENT);
                 range.for_each(|f| write_column(samples, f, bytes));
             }
-            Source::File { file, path, how, .. } => {
+            Source::File { file, path, coding, .. } => {
                 bytes.small(NAMED);
                 bytes.text(path);
                 bytes.0.extend_from_slice(&file.digest());
-                let (kind, bins) = match how {
-                    Discretise::EqualWidth(bins) => (0, *bins),
-                    Discretise::EqualFrequency(bins) => (1, *bins),
+                let (kind, bins) = match coding.how {
+                    Discretise::EqualWidth(bins) => (0, bins),
+                    Discretise::EqualFrequency(bins) => (1, bins),
                     Discretise::None => (2, Bins { count: 0, kept_levels: 0 }),
                 };
-                [kind, u64::from(bins.count), bins.kept_levels as u64].iter().for_each(|&number| bytes.small(number));
+                let numbers = [kind, u64::from(bins.count), bins.kept_levels as u64, u64::from(coding.missing_level)];
+                numbers.iter().for_each(|&number| bytes.small(number));
             }
         }
     }
@@ -118,7 +119,7 @@ pub(super) struct Given<'a> {
 
 enum How<'a> {
     Sent(Vec<FeatureColumn>),
-    Named { path: &'a str, digest: [u8; 16], how: Discretise },
+    Named { path: &'a str, digest: [u8; 16], coding: Coding },
 }
 
 impl<'a> Given<'a> {
@@ -135,13 +136,14 @@ impl<'a> Given<'a> {
                 let digest = bytes.take(16)?.try_into().ok()?;
                 let (kind, count, kept_levels) = (bytes.small()?, bytes.small()?, bytes.small_index()?);
                 let bins = Bins { count: u32::try_from(count).ok()?, kept_levels };
+                let missing_level = bytes.small()? != 0;
                 let how = match kind {
                     0 => Discretise::EqualWidth(bins),
                     1 => Discretise::EqualFrequency(bins),
                     2 => Discretise::None,
                     _ => return None,
                 };
-                How::Named { path, digest, how }
+                How::Named { path, digest, coding: Coding { how, missing_level } }
             }
             _ => return None,
         };
@@ -156,12 +158,12 @@ impl<'a> Given<'a> {
         let n = class.codes().len();
         let samples = match self.how {
             How::Sent(columns) => Samples::of_columns(n, columns, class.clone())?,
-            How::Named { path, digest, how } => {
+            How::Named { path, digest, coding } => {
                 let file = DataFile::open(Path::new(path), Some(digest))?;
                 let of_class: Vec<i32> = (0..n).map(|sample| class.codes().at(sample) as i32).collect();
                 let cells = file.cells().chunks(file.n().max(1)).skip(self.start).take(self.count);
                 let columns: Vec<Column> = cells.map(Column::Doubles).collect();
-                encode_from(self.start, n, &columns, Column::Codes(&of_class), how, pool, observer)?
+                encode_from(self.start, n, &columns, Column::Codes(&of_class), coding, pool, observer)?
             }
         };
         Ok(samples.with_lent(lent))

@@ -1,9 +1,12 @@
 //! Discretisation: from a column of numbers to codes.
 
+mod cut;
+
 use super::{FeatureColumn, SparseVariable};
-use crate::ci::discrete::{Codes, Variable, MOST_LEVELS};
+use crate::ci::discrete::{Codes, Variable};
 use crate::memory::{self, Use};
 use crate::shown;
+use cut::CodesOf;
 
 /// Method that turns numbers into levels. Codes are 0, 1, ... in ascending order of the levels that occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,21 @@ pub enum Discretise {
     EqualFrequency(Bins),
     /// Every value is a level; whole numbers only.
     None,
+}
+
+/// How columns become codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// How numbers become levels.
+    pub how: Discretise,
+    /// Whether the missing values of a column are one more level, the last. Otherwise they are a [`Flaw`].
+    pub missing_level: bool,
+}
+
+impl From<Discretise> for Coding {
+    fn from(how: Discretise) -> Self {
+        Coding { how, missing_level: false }
+    }
 }
 
 /// Number of bins of a column, and which columns are not cut.
@@ -91,7 +109,7 @@ impl Flaw {
             |row: usize| if at > 0 { format!("row {}, column {at}", row + 1) } else { format!("place {}", row + 1) };
         match *self {
             Flaw::Missing(row) => {
-                (format!("has NA in {}", place(row)), "drop the rows with missing values, or impute the values")
+                (format!("has NA in {}", place(row)), "give na = \"complete\", or na = \"level\"; or impute the values")
             }
             Flaw::Infinite(row) => {
                 (format!("has an infinite value in {}", place(row)), "drop the row or the column")
@@ -113,10 +131,16 @@ impl Flaw {
 const SPARSE: usize = 8;
 
 /// Returns the codes of a column with n rows; `numbers` is working memory.
-pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f64>) -> Result<FeatureColumn, Flaw> {
+pub fn discretise(
+    column: Column,
+    n: usize,
+    coding: impl Into<Coding>,
+    numbers: &mut Vec<f64>,
+) -> Result<FeatureColumn, Flaw> {
+    let mut coding = coding.into();
     if let Column::Sparse { rows, values } = column {
         if values.len() < n / SPARSE && is_ascending(rows, n) && rows.len() == values.len() {
-            return sparse(rows, values, n, how);
+            return sparse(rows, values, n, coding);
         }
     }
     numbers.clear();
@@ -142,13 +166,14 @@ pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f
     if numbers.len() != n || n == 0 {
         return Err(Flaw::Shape(numbers.len()));
     }
-    let how = if matches!(column, Column::Codes(_)) { Discretise::None } else { how };
-    let cut = Cut::new(numbers, 0, n, how, |at| at)?;
-    let codes_of = cut.numbers(numbers, 0)?;
+    if matches!(column, Column::Codes(_)) {
+        coding.how = Discretise::None;
+    }
+    let codes_of = CodesOf::new(numbers, 0, n, coding, |at| at)?;
     let count = codes_of.count;
     let codes = match count {
-        0..=255 => Codes::Bytes(collected(numbers.iter().map(|&v| codes_of.code(&cut, v) as u8))?),
-        _ => Codes::Words(collected(numbers.iter().map(|&v| codes_of.code(&cut, v) as u16))?),
+        0..=255 => Codes::Bytes(codes_of.codes(numbers, |code| code as u8)?),
+        _ => Codes::Words(codes_of.codes(numbers, |code| code as u16)?),
     };
     Ok(FeatureColumn::Dense(Variable::complete(count, codes).map_err(|_| Flaw::Memory(n))?))
 }
@@ -165,137 +190,14 @@ fn is_ascending(rows: &[i32], n: usize) -> bool {
 }
 
 /// Returns the codes of a column that is 0 except in these rows.
-fn sparse(rows: &[i32], values: &[f64], n: usize, how: Discretise) -> Result<FeatureColumn, Flaw> {
-    let zeros = n - values.len();
-    let cut = Cut::new(values, zeros, n, how, |at| rows[at] as usize)?;
-    let codes_of = cut.numbers(values, zeros)?;
+fn sparse(rows: &[i32], values: &[f64], n: usize, coding: Coding) -> Result<FeatureColumn, Flaw> {
+    let codes_of = CodesOf::new(values, n - values.len(), n, coding, |at| rows[at] as usize)?;
     Ok(FeatureColumn::Sparse(SparseVariable {
         levels: codes_of.count,
-        usual: codes_of.code(&cut, 0.0) as u16,
+        usual: codes_of.code(0.0) as u16,
         rows: collected(rows.iter().map(|&row| row as u32))?,
-        codes: collected(values.iter().map(|&v| codes_of.code(&cut, v) as u16))?,
+        codes: codes_of.codes(values, |code| code as u16)?,
     }))
-}
-
-/// A way to cut the numbers of a column into bins, which are numbered in ascending order.
-enum Cut {
-    /// floor(bins (v / 2 - start) / width); halved, as the difference of the largest numbers would be infinite.
-    Width { start: f64, width: f64, bins: u32 },
-    /// floor(bins r / n), with r the number of samples that have a smaller value, among `sorted` and `zeros` zeros.
-    Frequency { sorted: Vec<f64>, zeros: usize, n: usize, bins: u32 },
-    /// v - min.
-    Whole { min: f64, span: usize },
-    /// The index of v among the values that occur.
-    Place(Vec<f64>),
-}
-
-/// The codes of the bins that are not empty.
-struct CodesOf {
-    of_bin: Vec<u32>,
-    count: u32,
-}
-
-impl CodesOf {
-    #[inline]
-    fn code(&self, cut: &Cut, v: f64) -> u32 {
-        self.of_bin[cut.bin(v) as usize]
-    }
-}
-
-impl Cut {
-    /// Cuts a column with `values` and `zeros` further zeros; `row` returns the row of a value.
-    fn new(
-        values: &[f64],
-        zeros: usize,
-        n: usize,
-        how: Discretise,
-        row: impl Fn(usize) -> usize,
-    ) -> Result<Self, Flaw> {
-        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-            return Err(if values[at].is_nan() { Flaw::Missing(row(at)) } else { Flaw::Infinite(row(at)) });
-        }
-        let how = match how {
-            Discretise::EqualWidth(bins) | Discretise::EqualFrequency(bins) if bins.keeps(values, zeros) => {
-                Discretise::None
-            }
-            how => how,
-        };
-        let start = if zeros > 0 { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        let (min, max) = values.iter().fold(start, |(min, max), &v| (v.min(min), v.max(max)));
-        Ok(match how {
-            Discretise::EqualWidth(bins) => {
-                Cut::Width { start: min / 2.0, width: max / 2.0 - min / 2.0, bins: bins.count.max(1) }
-            }
-            Discretise::EqualFrequency(bins) => {
-                let mut sorted = collected(values.iter().copied())?;
-                sorted.sort_unstable_by(f64::total_cmp);
-                Cut::Frequency { sorted, zeros, n, bins: bins.count.max(1) }
-            }
-            Discretise::None => {
-                if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
-                    return Err(Flaw::Fraction(row(at), values[at]));
-                }
-                let span = max - min;
-                if span < (4 * n + 1024) as f64 {
-                    return Ok(Cut::Whole { min, span: span as usize });
-                }
-                let mut distinct = Vec::new();
-                if !memory::has_space(&mut distinct, values.len() + 1) {
-                    return Err(Flaw::Memory(size_of_val(values)));
-                }
-                distinct.extend_from_slice(values);
-                distinct.extend((zeros > 0).then_some(0.0));
-                // -0 and 0 are one value.
-                distinct.iter_mut().for_each(|v| *v += 0.0);
-                distinct.sort_unstable_by(f64::total_cmp);
-                distinct.dedup();
-                Cut::Place(distinct)
-            }
-        })
-    }
-
-    #[inline]
-    fn bin(&self, v: f64) -> u32 {
-        match self {
-            Cut::Width { start, width, bins } => match *width > 0.0 {
-                true => (((v / 2.0 - start) / width * f64::from(*bins)) as u32).min(bins - 1),
-                false => 0,
-            },
-            Cut::Frequency { sorted, zeros, n, bins } => {
-                // -0 and 0 are one value.
-                let below = sorted.partition_point(|&w| w < v) + if v > 0.0 { *zeros } else { 0 };
-                (below as u128 * u128::from(*bins) / *n as u128) as u32
-            }
-            Cut::Whole { min, .. } => (v - min) as u32,
-            Cut::Place(distinct) => distinct.partition_point(|&w| w < v) as u32,
-        }
-    }
-
-    fn bins(&self) -> usize {
-        match self {
-            Cut::Width { bins, .. } | Cut::Frequency { bins, .. } => *bins as usize,
-            Cut::Whole { span, .. } => span + 1,
-            Cut::Place(distinct) => distinct.len(),
-        }
-    }
-
-    /// Numbers the bins that hold a value, in ascending order.
-    fn numbers(&self, values: &[f64], zeros: usize) -> Result<CodesOf, Flaw> {
-        let mut of_bin = collected((0..self.bins()).map(|_| u32::MAX))?;
-        values.iter().for_each(|&v| of_bin[self.bin(v) as usize] = 0);
-        if zeros > 0 {
-            of_bin[self.bin(0.0) as usize] = 0;
-        }
-        let mut count = 0u32;
-        for number in of_bin.iter_mut().filter(|number| **number == 0) {
-            *number = count;
-            count += 1;
-        }
-        if count > MOST_LEVELS {
-            return Err(Flaw::Levels(count as usize));
-        }
-        Ok(CodesOf { of_bin, count })
-    }
 }
 
 #[cfg(test)]
@@ -312,7 +214,7 @@ mod tests {
         Discretise::EqualFrequency(Bins { count, kept_levels: 0 })
     }
 
-    fn codes(column: Column, n: usize, how: Discretise) -> Result<Vec<u32>, Flaw> {
+    fn codes(column: Column, n: usize, how: impl Into<Coding>) -> Result<Vec<u32>, Flaw> {
         let data = match discretise(column, n, how, &mut Vec::new())? {
             FeatureColumn::Dense(variable) => Coded::of_variables(n, vec![variable]).unwrap(),
             FeatureColumn::Sparse(variable) => {
@@ -415,6 +317,43 @@ mod tests {
             }
         }
         assert!(kept > 1600, "{kept}");
+    }
+
+    #[test]
+    fn missing_values_are_the_last_level() {
+        const NA: f64 = f64::NAN;
+        let of = |how| Coding { how, missing_level: true };
+        let values = [NA, 5.0, 1.0, 9.0, NA, 0.5];
+        assert_eq!(codes(Column::Doubles(&values), 6, of(width(2))).unwrap(), [2, 1, 0, 1, 2, 0]);
+        // Halves of the four values that are known.
+        assert_eq!(codes(Column::Doubles(&values), 6, of(frequency(2))).unwrap(), [2, 1, 0, 1, 2, 0]);
+        assert_eq!(codes(Column::Integers(&[4, i32::MIN, 2]), 3, of(Discretise::None)).unwrap(), [1, 2, 0]);
+        assert_eq!(codes(Column::Codes(&[i32::MIN, 7, 7]), 3, of(width(5))).unwrap(), [1, 0, 0]);
+        let kept = Discretise::EqualWidth(Bins { count: 2, kept_levels: 3 });
+        assert_eq!(codes(Column::Doubles(&[2.0, NA, 0.0, 1.0]), 4, of(kept)).unwrap(), [2, 3, 0, 1]);
+        // No value is known, or none is missing.
+        for how in [width(3), frequency(3), kept, Discretise::None] {
+            assert_eq!(codes(Column::Doubles(&[NA, NA]), 2, of(how)).unwrap(), [0, 0]);
+            assert_eq!(codes(Column::Doubles(&[1.0, 2.0]), 2, of(how)), codes(Column::Doubles(&[1.0, 2.0]), 2, how));
+        }
+        // A sparse column has the codes of the same column made dense.
+        let (rows, values) = ([3, 17, 20], [1.0, NA, -2.0]);
+        let mut whole = vec![0.0; 50];
+        rows.iter().zip(&values).for_each(|(&row, &value)| whole[row as usize] = value);
+        for how in [width(5), frequency(6), kept, Discretise::None] {
+            let sparse = codes(Column::Sparse { rows: &rows, values: &values }, 50, of(how)).unwrap();
+            assert_eq!(sparse, codes(Column::Doubles(&whole), 50, of(how)).unwrap(), "{how:?}");
+        }
+        // Other flaws stay, in their rows.
+        let none = of(Discretise::None);
+        assert_eq!(codes(Column::Doubles(&[NA, 1.0, f64::INFINITY]), 3, none), Err(Flaw::Infinite(2)));
+        assert_eq!(codes(Column::Doubles(&[NA, 1.0, 0.5]), 3, none), Err(Flaw::Fraction(2, 0.5)));
+        let column = Column::Sparse { rows: &rows, values: &[NA, 0.5, 1.0] };
+        assert_eq!(codes(column, 50, none), Err(Flaw::Fraction(17, 0.5)));
+        let mut many: Vec<f64> = (0..65_535).map(f64::from).collect();
+        assert!(codes(Column::Doubles(&many), 65_535, none).is_ok());
+        many.push(NA);
+        assert_eq!(codes(Column::Doubles(&many), 65_536, none), Err(Flaw::Levels(65_536)));
     }
 
     #[test]
