@@ -200,12 +200,13 @@ fn of_ensemble(
         .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
     memory::check()?;
     let first = ensemble.count("first", 0)?;
-    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criterion, k };
+    let of =
+        Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criteria: &[criterion], k };
     let (found, team) = match machine.device.is_cpu() {
         true => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
         false => on_machines(of, machine.runners(), observer)?,
     };
-    let selections = || found.iter().map(|replicate| &replicate.selection);
+    let selections = || found.iter().flat_map(|replicate| &replicate.selections);
     let index: Vec<i32> = selections().flat_map(|found| found.index.iter().map(|&f| f as i32 + 1)).collect();
     let score: Vec<f64> = selections().flat_map(|found| found.score.iter().copied()).collect();
     let draws: Vec<i32> = found.iter().map(|replicate| replicate.draw as i32).collect();

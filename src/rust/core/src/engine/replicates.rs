@@ -14,7 +14,7 @@ use super::dispatch::queue::Costs;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::selection::{CountLogs, Criterion, Resampling, Runner, Samples, Selection, Step};
+use crate::selection::{CountLogs, Criterion, Resampling, Runner, Samples, Selection, Step, MOST_KEPT};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 
@@ -32,17 +32,17 @@ pub struct Replicates<'a> {
     pub first: usize,
     /// Number of replicates.
     pub count: usize,
-    /// The criterion by which each replicate selects.
-    pub criterion: Criterion,
-    /// Number of features that each replicate selects.
+    /// The criteria by which each replicate selects, each on its own.
+    pub criteria: &'a [Criterion],
+    /// Number of features that each replicate selects by each criterion.
     pub k: usize,
 }
 
 /// The outcome of a replicate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicate {
-    /// The selected features.
-    pub selection: Selection,
+    /// The selected features, by criterion.
+    pub selections: Vec<Selection>,
     /// The number of the draw that gave its rows, see [`Resampling::draw`].
     pub draw: u32,
 }
@@ -64,16 +64,16 @@ impl Machine<'_> {
         let (rows, draw) = of.resampling.draw(of.samples, (of.first + replicate) as u32)?;
         let samples = of.samples.of_rows(&rows, &self.runner.pool)?;
         drop(rows);
-        let (selection, moved) = (self.runner.run)(&samples, logs, of.criterion, of.k, observer)?;
+        let (selections, moved) = (self.runner.run)(&samples, logs, of.criteria, of.k, observer)?;
         self.moved += moved;
-        Ok(Replicate { selection, draw })
+        Ok(Replicate { selections, draw })
     }
 }
 
 /// Returns the tables for all replicates.
 fn logs(of: &Replicates) -> Result<CountLogs> {
     // Room for two tables by count, and for the answers.
-    memory::room(24 * of.resampling.size + of.count * (24 * of.k + 128), Use::Features)?;
+    memory::room(24 * of.resampling.size + of.count * of.criteria.len() * (24 * of.k + 128), Use::Features)?;
     Ok(CountLogs::new(of.resampling.size))
 }
 
@@ -110,7 +110,8 @@ fn side_by_side(
 pub fn on_threads(of: Replicates, pool: &Pool, observer: &mut dyn Observer) -> Result<Vec<Replicate>> {
     let logs = logs(&of)?;
     let (threads, size) = (pool.threads(), of.resampling.size);
-    let bytes = of.samples.bytes(size) + 200 * of.samples.p() + 64 * size;
+    let kept = if of.criteria.len() > 1 { MOST_KEPT } else { 0 };
+    let bytes = of.samples.bytes(size) + 200 * of.samples.p() + 64 * size + kept;
     memory::room(bytes, Use::Features)?;
     let beside = if threads == 1 || memory::threads_with_room(threads, bytes) < threads {
         0

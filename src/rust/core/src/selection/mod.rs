@@ -10,6 +10,7 @@
 //! * [`Counting`]: the task of an engine, those sums for all candidates and one [`Partner`]. A machine has a range of features (a shard)
 //!   and never sees another's.
 //! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The largest choice of all shards is selected.
+//! * [`select_each`]: several criteria on one machine, which counts a pair of features once for all of them.
 //! * [`Machines`]: one machine, or several that select together (`engine::shards`).
 //! * [`discretise`]: from numbers to codes.
 //! * [`Resampling`]: samples drawn from samples, for ensembles of selections.
@@ -18,6 +19,7 @@ mod count_logs;
 mod counting;
 mod criterion;
 pub mod discretise;
+mod known;
 mod resample;
 mod samples;
 mod select;
@@ -26,8 +28,9 @@ mod selector;
 pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
+pub(crate) use known::MOST_KEPT;
 pub use resample::{Resampling, Run, Runner};
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 pub(crate) use select::{room, Step};
-pub use select::{select, Machines, Maker, Member, Selection};
+pub use select::{select, select_each, Machines, Maker, Member, Selection};
 pub use selector::{Choice, Problem, Selector};

@@ -163,9 +163,12 @@ impl Samples {
     }
 }
 
-/// A function that selects features from samples on a machine. It also returns the bytes copied to and from the machine.
-pub type Run<'a> =
-    Box<dyn FnMut(&Samples, &CountLogs, Criterion, usize, &mut dyn Observer) -> Result<(Selection, Moved)> + Send + 'a>;
+/// A function that selects features from samples by each criterion on a machine. It also returns the bytes copied to and from the machine.
+pub type Run<'a> = Box<
+    dyn FnMut(&Samples, &CountLogs, &[Criterion], usize, &mut dyn Observer) -> Result<(Vec<Selection>, Moved)>
+        + Send
+        + 'a,
+>;
 
 /// A machine that runs whole selections at the same time as others.
 pub struct Runner<'a> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::known::Known;
 use super::selector::{Choice, Problem, Selector};
 use super::{CountLogs, Counting, Criterion, Samples};
 use crate::memory::{self, Use};
@@ -14,7 +15,8 @@ use crate::{Error, Result};
 pub struct Selection {
     /// The features, from 0.
     pub index: Vec<usize>,
-    /// The features' scores when they were selected, in bits. Scores of [`Criterion::Disr`] are sums of shares from the second feature on.
+    /// The features' scores when they were selected, in bits. Scores of [`Criterion::Disr`] are sums of shares from the second feature on, and those of
+    /// [`Criterion::Fcbf`] are shares.
     pub score: Vec<f64>,
     /// I(f; y) in bits.
     pub relevance: Vec<f64>,
@@ -112,6 +114,31 @@ pub fn select(
     let steps = problem.steps(k) as f64;
     observer.progress(0, steps, steps)?;
     Ok(selection)
+}
+
+/// Selects k features by each criterion on one machine. Selections by several criteria share the counts of the pairs that they have in
+/// common.
+///
+/// # Errors
+/// Those of [`select`].
+pub fn select_each(
+    samples: &Samples,
+    logs: &CountLogs,
+    machine: &mut (impl Counting + ?Sized),
+    criteria: &[Criterion],
+    k: usize,
+    observer: &mut dyn Observer,
+) -> Result<Vec<Selection>> {
+    if let [criterion] = *criteria {
+        return Ok(vec![select(samples, logs, machine, criterion, k, observer)?]);
+    }
+    let mut known = Known::new(machine);
+    let steps = criteria.len();
+    let one = |(step, &criterion): (usize, &Criterion)| {
+        let mut part = Step { observer: &mut *observer, step, count: 1, steps };
+        select(samples, logs, &mut known, criterion, k, &mut part)
+    };
+    criteria.iter().enumerate().map(one).collect()
 }
 
 /// Checks that there is memory for a selection in this many shards.

@@ -363,7 +363,8 @@ fn ensembles_on_gpus_and_cpu_are_those_of_the_cpu() {
         for (replace, size) in [(true, n), (false, n / 2)] {
             let resampling = Resampling { seed: 6, size, replace };
             let (count, k) = if emulated() { (5, 3) } else { (20, 10) };
-            let of = Replicates { samples: &samples, resampling, first: 0, count, criterion: Criterion::Jmi, k };
+            let criteria = if replace { &Criterion::ALL[..] } else { &[Criterion::Jmi] };
+            let of = Replicates { samples: &samples, resampling, first: 0, count, criteria, k };
             let expected = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
             let gpu = |ordinal| runner(SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
             let teams: [Vec<Runner>; 3] = [

@@ -29,7 +29,8 @@ fn of_rows(samples: &Samples, rows: &[u32], criterion: Criterion, k: usize) -> S
 fn wanted(of: &Replicates) -> Vec<Replicate> {
     let one = |replicate: usize| {
         let (rows, draw) = of.resampling.draw(of.samples, replicate as u32).unwrap();
-        Replicate { selection: of_rows(of.samples, &rows, of.criterion, of.k), draw }
+        let selections = of.criteria.iter().map(|&criterion| of_rows(of.samples, &rows, criterion, of.k)).collect();
+        Replicate { selections, draw }
     };
     (0..of.count).map(one).collect()
 }
@@ -38,14 +39,15 @@ fn wanted(of: &Replicates) -> Vec<Replicate> {
 fn replicates_are_the_selections_from_their_rows() {
     for (n, p, levels, count) in [(60, 30, 4, 7), (400, 120, 30, 5), (1200, 100, 300, 3), (40, 1, 3, 1)] {
         let samples = simulated(n, p, levels, 3, 9);
-        for (criterion, replace, size) in [
-            (Criterion::Jmi, true, n),
-            (Criterion::Cmi, false, n / 2),
-            (Criterion::Mim, true, 2 * n),
-            (Criterion::Disr, false, n),
+        for (criteria, replace, size) in [
+            (&[Criterion::Jmi][..], true, n),
+            (&[Criterion::Cmi], false, n / 2),
+            (&[Criterion::Mim], true, 2 * n),
+            (&[Criterion::Disr], false, n),
+            (&Criterion::ALL, true, n),
         ] {
             let resampling = Resampling { seed: 3, size, replace };
-            let of = Replicates { samples: &samples, resampling, first: 0, count, criterion, k: p.min(8) };
+            let of = Replicates { samples: &samples, resampling, first: 0, count, criteria, k: p.min(8) };
             let wanted = wanted(&of);
             for threads in [1, 2, 3] {
                 assert_eq!(on_threads(of, &Pool::new(threads), &mut Unobserved).unwrap(), wanted, "{of:?}");
@@ -62,7 +64,7 @@ fn sparse_features_are_drawn_as_dense_ones() {
     for replace in [true, false] {
         let resampling = Resampling { seed: 8, size: 500, replace };
         let [a, b] = [&sparse, &dense].map(|samples| {
-            let of = Replicates { samples, resampling, first: 0, count: 4, criterion: Criterion::Jmi, k: 12 };
+            let of = Replicates { samples, resampling, first: 0, count: 4, criteria: &[Criterion::Jmi], k: 12 };
             on_threads(of, &Pool::new(2), &mut Unobserved).unwrap()
         });
         assert_eq!(a, b);
@@ -77,7 +79,7 @@ fn draws_of_one_class_are_drawn_again_and_missing_classes_are_not() {
     let column = |step: i32| (0..n).map(|i| i * step % 7 % 3).collect::<Vec<i32>>();
     let samples = samples_of(n as usize, &[column(1), column(3), column(5), class]);
     let resampling = Resampling { seed: 1, size: n as usize, replace: true };
-    let of = Replicates { samples: &samples, resampling, first: 0, count: 60, criterion: Criterion::Jmi, k: 2 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 60, criteria: &[Criterion::Jmi], k: 2 };
     let found = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
     assert_eq!(found, wanted(&of));
     // Only some of the replicates.
@@ -108,7 +110,7 @@ fn broken() -> Error {
 fn fake<'a>(name: &str, pause: Duration, fails: usize, begun: &'a AtomicUsize) -> Runner<'a> {
     let mut cpu = runner(Pool::new(1));
     let run = Box::new(
-        move |samples: &Samples, logs: &CountLogs, criterion: Criterion, k: usize, observer: &mut dyn Observer| {
+        move |samples: &Samples, logs: &CountLogs, criteria: &[Criterion], k: usize, observer: &mut dyn Observer| {
             if begun.fetch_add(1, Ordering::Relaxed) >= fails {
                 return Err(broken());
             }
@@ -117,7 +119,7 @@ fn fake<'a>(name: &str, pause: Duration, fails: usize, begun: &'a AtomicUsize) -
                 observer.look()?;
                 std::thread::sleep(Duration::from_millis(1));
             }
-            (cpu.run)(samples, logs, criterion, k, observer)
+            (cpu.run)(samples, logs, criteria, k, observer)
         },
     );
     Runner { name: name.into(), pool: Pool::new(1), run }
@@ -127,7 +129,7 @@ fn fake<'a>(name: &str, pause: Duration, fails: usize, begun: &'a AtomicUsize) -
 fn machines_that_fail_or_are_slow_leave_their_replicates_to_others() {
     let samples = simulated(80, 40, 4, 2, 6);
     let resampling = Resampling { seed: 4, size: 80, replace: true };
-    let of = Replicates { samples: &samples, resampling, first: 0, count: 12, criterion: Criterion::Jmi, k: 6 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 12, criteria: &[Criterion::Jmi], k: 6 };
     let wanted = wanted(&of);
     let begun = [(); 3].map(|()| AtomicUsize::new(0));
     let second = Duration::from_secs(30);
@@ -170,7 +172,7 @@ impl Observer for Stopper {
 fn a_stop_is_heard_within_a_replicate() {
     let samples = simulated(3000, 200, 60, 5, 6);
     let resampling = Resampling { seed: 4, size: 3000, replace: true };
-    let of = Replicates { samples: &samples, resampling, first: 0, count: 400, criterion: Criterion::Cmi, k: 200 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 400, criteria: &[Criterion::Cmi], k: 200 };
     for threads in [1, 2] {
         stops_within_half_a_second("a pool", || {
             let started = Instant::now();

@@ -2,7 +2,7 @@
 
 use super::selection::CpuCounting;
 use crate::pool::Pool;
-use crate::selection::{select, CountLogs, Counting, Member, Run, Runner, Samples};
+use crate::selection::{select_each, CountLogs, Counting, Member, Run, Runner, Samples};
 use crate::team::Moved;
 use crate::Result;
 
@@ -18,9 +18,9 @@ pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, pool: Pool) -> Memb
 /// Returns the CPU as a machine that runs whole selections.
 pub fn runner<'a>(pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
-    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
+    let run: Run = Box::new(move |samples, logs, criteria, k, observer| {
         let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), threads.clone());
-        Ok((select(samples, logs, &mut counting, criterion, k, observer)?, Moved::default()))
+        Ok((select_each(samples, logs, &mut counting, criteria, k, observer)?, Moved::default()))
     });
     Runner { name: "cpu".into(), pool, run }
 }

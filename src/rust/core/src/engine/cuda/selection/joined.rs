@@ -1,5 +1,5 @@
 //! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the previous batch.
-//! The joint states of a candidate form a variable of their own. Its table with the class gives both sums.
+//! The joint states of a candidate form a variable of their own. Its table with the class gives both sums. A benchmark only: R cannot choose it.
 
 use super::codes::stride;
 use super::counts::{too_many_states, Place};

@@ -27,7 +27,7 @@ use crate::engine::cuda::gpu::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::selection::{select, CountLogs, Counting, Member, Partner, Run, Runner, Samples, Sums};
+use crate::selection::{select_each, CountLogs, Counting, Member, Partner, Run, Runner, Samples, Sums};
 use crate::team::{Moved, TeamReport};
 use crate::Result;
 use codes::stride;
@@ -38,7 +38,7 @@ pub enum SelectionStrategy {
     /// Our own: the data stay on the GPU, and its kernel forms the joint states.
     Resident,
     /// CUDA-JMI (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of features, 16 bits each.
-    /// Meanwhile the GPU counts those of the previous batch in tables of 32-bit counters.
+    /// Meanwhile the GPU counts those of the previous batch in tables of 32-bit counters. Only `examples/selection.rs` uses it, as a benchmark.
     Joined {
         /// CPU threads.
         threads: usize,
@@ -419,11 +419,11 @@ pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionO
 /// Makes a GPU a machine that runs whole selections; the threads of `pool` help.
 pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
-    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
+    let run: Run = Box::new(move |samples, logs, criteria, k, observer| {
         let counting = CudaCounting::new(samples, logs, 0..samples.p(), options)?;
         let mut counting = counting.with_pool(threads.clone());
-        let selection = select(samples, logs, &mut counting, criterion, k, observer)?;
-        Ok((selection, counting.moved()))
+        let selections = select_each(samples, logs, &mut counting, criteria, k, observer)?;
+        Ok((selections, counting.moved()))
     });
     Runner { name: format!("cuda:{}", options.ordinal), pool, run }
 }
