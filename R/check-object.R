@@ -145,17 +145,20 @@ shapes <- list(
   pcgpu_selection = described(
     "select_features()",
     features = is_count(features, 1),
-    index = is_whole(index, 1, features),
+    target = is.null(target) || is_count(target, 1) && target <= features + 1,
+    index = is_whole(index, 1, features + length(target)),
+    left_out = is.null(left_out) || is_whole(left_out, 1, Inf),
     names = is.character(names) && length(names) == length(index),
     score = is_numbers(score, length(index)),
     relevance = is_numbers(relevance, length(index)),
     levels = is_numbers(levels, length(index)),
-    criterion = is_text(criterion),
+    criterion = is_texts(criterion),
     observations = is_count(observations, 1),
     classes = is_count(classes, 1),
     ensemble = is.null(ensemble) ||
       is.list(ensemble) &&
         is_count(ensemble$replicates, 1) &&
+        is.matrix(ensemble$index) &&
         is_flag(ensemble$replace) &&
         is_count(ensemble$seed) &&
         is_count(ensemble$size, 1) &&

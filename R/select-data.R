@@ -108,8 +108,94 @@ check_row_names <- function(own, rows) {
   warn("names", sprintf("`y` has %s: values are matched to rows by position.", place), argument = "y")
 }
 
-# Returns y in the form that Rust reads: a factor, or numbers to be cut.
-selection_classes <- function(y, n, bins, discretize) {
+# Returns the features and the target, with its position among the columns of x if y names or numbers one.
+split_target <- function(x, y) {
+  is_column <- length(dim(x)) == 2L && nrow(x) > 1L && length(y) == 1L && !is.object(y) && is.null(dim(y))
+  if (!is_column || !(is.character(y) || is.numeric(y))) {
+    return(list(x = x, y = target_values(by_rows(y, x), nrow(x))))
+  }
+  if (is_file(x)) {
+    abort_argument(
+      "y",
+      y,
+      "pass the values of the target, with a file of the features.",
+      is = "a column of a data file"
+    )
+  }
+  at <- variables_at(y, colnames(x) %||% as.character(seq_len(ncol(x))), "y")
+  target <- if (is.data.frame(x)) x[[at]] else unname(x[, at])
+  if (is.null(colnames(x))) {
+    colnames(x) <- seq_len(ncol(x))
+  }
+  x <- if (is.data.frame(x)) x[-at] else x[, -at, drop = FALSE]
+  list(x = x, y = target_values(target, nrow(x)), target = at)
+}
+
+# Leaves out the rows that `na` says, and adds them as `left_out`.
+leave_out_rows <- function(data, na) {
+  x <- data$x
+  if (na == "error" || na == "level" && is_file(x)) {
+    return(data)
+  }
+  missing <- is.na(data$y)
+  if (na == "complete") {
+    if (is_file(x)) {
+      abort_argument("na", na, "use na = \"level\", or write a file of complete rows: a data file keeps all its rows.")
+    }
+    missing <- missing | if (is_sparse(x)) Matrix::rowSums(is.na(x)) > 0 else !stats::complete.cases(x)
+  }
+  if (!any(missing)) {
+    return(data)
+  }
+  if (sum(!missing) < 2L) {
+    abort_argument(
+      "na",
+      na,
+      if (na == "complete") "use na = \"level\", or drop columns." else "use a `y` with more values.",
+      is = sprintf("\"%s\", which leaves %d of %d rows", na, sum(!missing), length(missing))
+    )
+  }
+  data$x <- x[!missing, , drop = FALSE]
+  data$y <- data$y[!missing]
+  data$left_out <- which(missing)
+  data
+}
+
+# Evaluates `value`, and puts the rows and columns of the user's data into errors about a part of them.
+about_part <- function(data, value) {
+  if (is.null(c(data$target, data$left_out))) {
+    return(value)
+  }
+  part <- function(all, without) if (length(without)) all[-without] else all
+  n <- nrow(data$x) + length(data$left_out)
+  rows <- part(seq_len(n), data$left_out)
+  columns <- part(seq_len(ncol(data$x) + length(data$target)), data$target)
+  renumber <- function(said, what, numbers) {
+    found <- regexpr(sprintf("(?<=\\b%s )[0-9]+", what), said, perl = TRUE)
+    if (found > 0L) {
+      regmatches(said, found) <- numbers[as.integer(regmatches(said, found))]
+    }
+    said
+  }
+  about("x", value, again = function(said) renumber(renumber(said, "row", rows), "column", columns))
+}
+
+# Puts the position of the target back among the columns of the user's data.
+of_data <- function(found, target) {
+  if (is.null(target)) {
+    return(found)
+  }
+  found$index <- found$index + (found$index >= target)
+  if (!is.null(found$ensemble)) {
+    index <- found$ensemble$index
+    found$ensemble$index <- index + (index >= target)
+    found$ensemble$frequency <- append(found$ensemble$frequency, NA, target - 1L)
+  }
+  found
+}
+
+# Returns y as a vector of n values.
+target_values <- function(y, n) {
   if (is.data.frame(y) && length(y) == 1L) {
     y <- y[[1L]]
   }
@@ -139,8 +225,18 @@ selection_classes <- function(y, n, bins, discretize) {
       needs = sprintf("a value for each of the %d rows of `x`, not %d", n, length(y))
     )
   }
+  y
+}
+
+# Returns y in the form that Rust reads: a factor, or numbers to be cut.
+selection_classes <- function(y, n, bins, discretize) {
   if (anyNA(y)) {
-    abort_argument("y", y, "drop these rows from `y` and `x`.", has = sprintf("NA at position %d", which(is.na(y))[1L]))
+    abort_argument(
+      "y",
+      y,
+      "use na = \"complete\", or drop these rows from `y` and `x`.",
+      has = sprintf("NA at position %d", which(is.na(y))[1L])
+    )
   }
   if (!is.numeric(y) || is.factor(y)) {
     # Unused levels are not classes; counting them would reduce the default of `bins`.

@@ -83,10 +83,11 @@ selection_ensemble <- function(
 }
 
 # Checks the argument `ensemble`. Returns NULL, or the result of selection_ensemble() with a seed and `size`, the number
-# of rows of a sample.
-check_ensemble <- function(ensemble, n) {
+# of rows of a sample. Several criteria are an ensemble, whose only sample is all rows unless there are others.
+check_ensemble <- function(ensemble, n, criterion) {
   if (is.null(ensemble)) {
-    return(NULL)
+    all_rows <- list(replicates = 1L, fraction = 1, replace = FALSE, aggregate = "frequency", seed = 0)
+    return(if (length(criterion) > 1L) c(all_rows, list(size = n, first = 0L)))
   }
   if (!inherits(ensemble, "pcgpu_ensemble")) {
     hint <- paste(
@@ -114,6 +115,39 @@ check_ensemble <- function(ensemble, n) {
   ensemble$first <- 0L
   ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))
   ensemble
+}
+
+# Turns Rust's result for an ensemble into the form of a single selection.
+of_ensemble <- function(found, ensemble, p, criterion) {
+  ensemble$first <- NULL
+  selections <- ensemble$replicates * length(criterion)
+  index <- matrix(found$index, ncol = selections)
+  several <- length(criterion) > 1L
+  if (several) {
+    colnames(index) <- rep(criterion, ensemble$replicates)
+  }
+  together <- aggregate_selections(index, found$score, p, ensemble$aggregate)
+  ensemble <- c(
+    unclass(ensemble),
+    list(
+      draw = found$draw,
+      index = index,
+      frequency = together$all,
+      stability = selection_stability(index, p, !several)
+    )
+  )
+  list(
+    index = together$index,
+    # Scores of different criteria have no mean.
+    score = if (several) rep(NA_real_, length(together$score)) else together$score,
+    relevance = found$relevance[together$index],
+    levels = found$levels[together$index],
+    frequency = together$frequency,
+    rank = together$rank,
+    classes = found$classes,
+    device = found$device,
+    ensemble = ensemble
+  )
 }
 
 # Combines the selections of an ensemble. `index` and `score` have a column for each selection: k of p features in
@@ -148,7 +182,8 @@ sum_at <- function(values, index, p) {
 
 # Returns how similar the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown
 # (2018), definition 4 and corollary 9. With k features in each selection, the estimate is Kuncheva's (2007) index.
-selection_stability <- function(index, p, level = 0.95) {
+# independent: whether the selections are from different samples, so that there is an interval.
+selection_stability <- function(index, p, independent = TRUE, level = 0.95) {
   k <- nrow(index)
   replicates <- ncol(index)
   if (replicates < 2L || k == p) {
@@ -160,25 +195,30 @@ selection_stability <- function(index, p, level = 0.95) {
   # The part of the paper's phi_i that depends on i if each selection has k features.
   of_each <- colMeans(matrix(share[index], k)) * k / p / chance
   error <- sqrt(4 / replicates^2 * sum((of_each - mean(of_each))^2))
-  z <- stats::qnorm(1 - (1 - level) / 2)
+  z <- if (independent) stats::qnorm(1 - (1 - level) / 2) else NA
   c(estimate = estimate, lower = max(-1, estimate - z * error), upper = min(1, estimate + z * error))
 }
 
 # Returns "ensemble of 50 bootstrap samples of 500 rows; stability ...".
-ensemble_text <- function(ensemble) {
+ensemble_text <- function(ensemble, observations) {
   stability <- ensemble$stability
-  kind <- if (ensemble$replace) "bootstrap samples" else "samples without replacement"
-  said <- sprintf("ensemble of %s %s of %s rows", in_words(ensemble$replicates), kind, in_words(ensemble$size))
+  criteria <- ncol(ensemble$index) / ensemble$replicates
+  parts <- c(
+    if (ensemble$replace || ensemble$size < observations) {
+      kind <- if (ensemble$replace) "bootstrap samples" else "samples without replacement"
+      sprintf("%s %s of %s rows", in_words(ensemble$replicates), kind, in_words(ensemble$size))
+    },
+    if (criteria > 1) counted(criteria, "criterion", "criteria")
+  )
+  said <- paste("ensemble of", paste(parts, collapse = " and "))
   if (is.na(stability[["estimate"]])) {
     return(said)
   }
-  sprintf(
-    "%s; stability %.2f (95%% interval %.2f to %.2f)",
-    said,
-    stability[["estimate"]],
-    stability[["lower"]],
-    stability[["upper"]]
-  )
+  said <- sprintf("%s; stability %.2f", said, stability[["estimate"]])
+  if (is.na(stability[["lower"]])) {
+    return(said)
+  }
+  sprintf("%s (95%% interval %.2f to %.2f)", said, stability[["lower"]], stability[["upper"]])
 }
 
 # Runs the replicates of an ensemble on the workers of a cluster.
@@ -188,12 +228,13 @@ select_on_workers <- function(workers, task, p, device, threads, report) {
     list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)),
     task
   )
-  columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
+  of_sample <- task$options$k * length(task$options$criterion)
+  columns <- function(value) matrix(value, of_sample, ensemble$replicates)
   of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))
   last <- NULL
   fits <- function(range, found) {
     count <- size_of(range)
-    cells <- task$options$k * count
+    cells <- of_sample * count
     has_vectors(found, c(index = cells, score = cells, draw = count, relevance = p, levels = p, classes = 1L)) &&
       all(found$index %in% seq_len(p))
   }

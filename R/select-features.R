@@ -12,19 +12,35 @@
 #'   candidates in the same way as the sum of I(f, s; y) over s, another common form of the method. Brown and others
 #'   recommend it for its accuracy and stability;
 #' - `"MIM"`: I(f; y), whatever is selected;
-#' - `"MIFS"`: I(f; y) - sum of I(f; s);
+#' - `"MIFS"`: I(f; y) - `beta` times the sum of I(f; s) (Battiti 1994);
 #' - `"mRMR"`: I(f; y) - mean of I(f; s);
 #' - `"CMIM"`: the least of I(f; y | s);
 #' - `"DISR"`: the sum of I(f, s; y) / H(f, s, y);
 #' - `"CIFE"`: I(f; y) - sum of I(f; s) - I(f; s | y);
+#' - `"CONDRED"`: I(f; y) + sum of I(f; s | y);
+#' - `"Betagamma"`: I(f; y) - `beta` times the sum of I(f; s) + `gamma` times the sum of I(f; s | y), of which MIFS, CIFE
+#'   and CONDRED are special cases;
 #' - `"ICAP"`: I(f; y) - sum of max(0, I(f; s) - I(f; s | y));
 #' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features. From then on all
-#'   scores are 0, and columns are chosen in their order.
+#'   scores are 0, and columns are chosen in their order;
+#' - `"FCBF"`: the symmetrical uncertainty SU(f; y) = 2 I(f; y) / (H(f) + H(y)). This fast correlation-based filter (Yu
+#'   and Liu 2004) leaves out f if SU(f; s) is at least SU(f; y) for an s that it has selected. What it leaves out comes
+#'   last, with the score SU(f; y) - 1. So the filter's own selection is the columns with scores of at least 0.
 #'
-#' The first score is I(f; y) for all criteria. Scores are in bits (except for `"DISR"`, a sum of ratios). They are
-#' computed from observed frequencies without correction, and may be negative. Among columns with equal scores, the
-#' first is chosen. Scores are computed in whole numbers, so copies of a column, and columns that differ only in the
-#' names of their levels, have exactly equal scores. The answer does not depend on `numCores` or `device`.
+#' These are the criteria of the toolbox FEAST, except ReliefF: it compares distances between observations, which tables
+#' of counts do not have. FEAST's FCBF leaves out f only if SU(f; s) is above SU(f; y).
+#'
+#' The first score is I(f; y) for all criteria but `"FCBF"`. Scores are in bits (except for `"DISR"`, a sum of ratios,
+#' and `"FCBF"`). They are computed from observed frequencies without correction, and may be negative. Among columns
+#' with equal scores, the first is chosen. Scores are computed in whole numbers, so copies of a column, and columns that
+#' differ only in the names of their levels, have exactly equal scores. For this, `beta` and `gamma` are rounded to
+#' multiples of 2^-32. The answer does not depend on `numCores` or `device`.
+#'
+#' # Several criteria
+#'
+#' With several criteria, such as `c("JMI", "mRMR", "CMIM")`, `k` features are selected by each. The result combines
+#' these selections as it combines the samples of an `ensemble`: features that most criteria select come first. With an
+#' `ensemble`, each sample gives a selection by each criterion. A table that several criteria need is counted once.
 #'
 #' # Columns
 #'
@@ -36,7 +52,7 @@
 #'   that a column may agree by chance, it is treated like any other.
 #' - A column with *a different level in every row* (a row number, a name, or numbers cut into too many `bins`)
 #'   determines `y` and looks perfect. If one is selected, there is a warning of class `pcgpu_warning_unique`.
-#' - *Missing and infinite values* are errors. `addNA()` turns the missing values of a factor into a level.
+#' - *Missing values* are treated as `na` says. *Infinite values* are errors.
 #'
 #' The criteria count tables of two features and the class. By default, `bins` is chosen so that a cell holds five
 #' observations on average, the usual requirement for tests of such tables (Cochran 1954). With n observations and c
@@ -69,16 +85,17 @@
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
 #'   - a [pcgpu_file()], which is not loaded into R;
 #'   - a `DelayedMatrix` or `big.matrix`, which is converted to an ordinary matrix.
-#' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are
-#'   numbers with at most `bins` different values. With the default of `bins`, whole numbers are classes if they have at
-#'   most 10 (or n / 5, up to 64) different values, each of which occurs twice on average. Other numbers are cut like
-#'   the columns of `x`.
+#' @param y The target: a vector with a value for each row of `x`, or the name or number of a column of `x` (not of a
+#'   [pcgpu_file()]). That column is then no feature. Factors, characters and logicals are classes. So are numbers with
+#'   at most `bins` different values. With the default of `bins`, whole numbers are classes if they have at most 10 (or n
+#'   / 5, up to 64) different values, each of which occurs twice on average. Other numbers are cut like the columns of
+#'   `x`.
 #'
 #'   If `y` and the rows of `x` have the same names, values are matched to rows by name, in any order. If only some
 #'   names of `y` belong to other rows, this is an error. With other names, values are matched by position, with a
 #'   warning.
-#' @param k Number of features to select, from 1 to the number of columns.
-#' @param criterion The score, see below.
+#' @param k Number of features to select, from 1 to their number.
+#' @param criterion The score, or several, see below.
 #' @param bins Number of intervals, from 2 to 65535. `NULL` chooses a number that suits the number of observations, see
 #'   below.
 #' @param discretize How numbers become levels:
@@ -97,32 +114,48 @@
 #' @param cluster `NULL`, or workers in other processes, here or on other machines, as in [pc_control()] (see *On a
 #'   cluster* there). The answer is the same. Workers share the samples of an `ensemble`, or else the columns of `x`,
 #'   see *On a cluster* below.
+#' @param beta,gamma Weights from 0 to 100 of the criteria `"MIFS"` (`beta`) and `"Betagamma"` (both).
+#' @param na How to treat missing values:
+#'   - `"error"` (the default): as an error;
+#'   - `"complete"`: leave out rows with a missing value in `x` or `y` (not for a [pcgpu_file()]);
+#'   - `"level"`: the missing values of a column are a level of their own, and only the others are cut. Rows without `y`
+#'     are left out; `addNA()` makes them a class.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
 #'   \item{`names`}{their names, or their numbers as text if `x` has no column names;}
-#'   \item{`score`}{their scores when they were selected;}
+#'   \item{`score`}{their scores when they were selected, or `NA` for several criteria;}
 #'   \item{`relevance`}{I(f; y) in bits;}
 #'   \item{`levels`}{their numbers of levels;}
-#'   \item{`criterion`, `bins`, `discretize`}{the arguments;}
-#'   \item{`features`, `observations`, `classes`}{the numbers of columns, rows and classes;}
+#'   \item{`criterion`, `bins`, `discretize`}{the arguments, and `beta` and `gamma` if the criterion has them;}
+#'   \item{`features`, `observations`, `classes`}{the numbers of features, of rows used, and of classes;}
+#'   \item{`target`}{the column that is `y`, if `y` names one;}
+#'   \item{`left_out`}{the rows that `na` leaves out, if there are any;}
 #'   \item{`device`}{where the selection ran;}
 #'   \item{`call`}{the call.}
 #' }
-#' With an `ensemble`, the features and their order combine all samples, see [selection_ensemble()]. `score` is then the
-#' mean of the scores when a feature was selected, and `relevance` is computed from all rows. Further elements are
+#' With an `ensemble` or several criteria, the features and their order combine all selections, see
+#' [selection_ensemble()]. `score` is then the mean of the scores when a feature was selected, and `relevance` is
+#' computed from all rows. Further elements are
 #' \describe{
-#'   \item{`frequency`}{the proportion of samples in which each feature of `index` was selected;}
-#'   \item{`rank`}{its mean position in these samples;}
+#'   \item{`frequency`}{the proportion of selections with each feature of `index`;}
+#'   \item{`rank`}{its mean position in these selections;}
 #'   \item{`ensemble`}{a list of the arguments of [selection_ensemble()] and further elements. `size` is the number of
-#'     rows of a sample. `index` is a matrix with a column of selected features for each sample, in the order of their
-#'     selection. `frequency` is the proportion for every column of `x`. `stability` says how similar the selections
-#'     are, with a 95 per cent confidence interval. It is 1 if they are the same, 0 if they are as similar as by chance
-#'     (Nogueira and others 2018; the estimate is Kuncheva's index), and `NA` for one sample or if `k` is the number of
-#'     columns.}
+#'     rows of a sample. `index` is a matrix with a column of selected features for each sample and criterion, in the
+#'     order of their selection. `frequency` is the proportion for every column of `x` (`NA` for the target).
+#'     `stability` says how similar the selections are, with a 95 per cent confidence interval. It is 1 if they are the
+#'     same, 0 if they are as similar as by chance (Nogueira and others 2018; the estimate is Kuncheva's index), and
+#'     `NA` for one selection or if `k` is the number of features. Selections by several criteria have no interval,
+#'     because those from one sample depend on each other.}
 #' }
 #' There are `print()`, `plot()` and `as.data.frame()` methods. `x[, selected$index]` returns the selected columns.
+#' The benchmark `src/rust/core/examples/selection.rs` of the package's sources also times the scheme of CUDA-JMI
+#' (Gonzalez-Dominguez and others 2020), in which CPU threads join the features for the GPU. `select_features()` does not
+#' use it: the answer is the same.
 #' @references
+#' R. Battiti (1994). Using mutual information for selecting features in supervised neural net learning. *IEEE
+#' Transactions on Neural Networks* 5(4), 537-550.
+#'
 #' W. G. Cochran (1954). Some methods for strengthening the common chi-squared tests. *Biometrics* 10(4), 417-451.
 #'
 #' G. Brown, A. Pocock, M.-J. Zhao and M. Lujan (2012). Conditional likelihood maximisation: a unifying framework for
@@ -139,6 +172,9 @@
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data.
 #' *Advances in Neural Information Processing Systems* 12, 687-693.
+#'
+#' L. Yu and H. Liu (2004). Efficient feature selection via analysis of relevance and redundancy. *Journal of Machine
+#' Learning Research* 5, 1205-1224.
 #' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the
 #'   graph of the selected columns.
 #' @examples
@@ -164,32 +200,43 @@
 #' )
 #'
 #' # Columns of any kind, and classes
-#' select_features(iris[1:4], iris$Species, k = 2, bins = 10, criterion = "mRMR", numCores = 2)
+#' select_features(iris, "Species", k = 2, bins = 10, criterion = "mRMR", numCores = 2)
+#'
+#' # Missing values, and several criteria at once
+#' three <- c("JMI", "mRMR", "CMIM")
+#' select_features(airquality, "Ozone", k = 2, criterion = three, na = "level", numCores = 2)
 #' @export
 select_features <- function(
   x,
   y,
   k,
-  criterion = c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI"),
+  criterion = "JMI",
   bins = NULL,
   discretize = c("equal-width", "equal-frequency", "none"),
   device = "auto",
   numCores,
   progress = NULL,
   ensemble = NULL,
-  cluster = NULL
+  cluster = NULL,
+  beta = 1,
+  gamma = 1,
+  na = c("error", "complete", "level")
 ) {
   call <- match.call()
   check_given(
     list(x = missing(x), y = missing(y), k = missing(k)),
     list(
       x = "pass the features, a matrix or data frame with observations in rows.",
-      y = "pass the class of each observation.",
+      y = "pass the class of each observation, or the name of its column.",
       k = "pass the number of features to select."
     )
   )
-  criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
-  criterion <- check_choice(criterion, criteria, "criterion")
+  criterion <- check_criterion(criterion)
+  weights <- list(
+    beta = check_weight(beta, "beta", criterion, !missing(beta)),
+    gamma = check_weight(gamma, "gamma", criterion, !missing(gamma))
+  )
+  na <- check_choice(na, c("error", "complete", "level"), "na")
   discretize <- check_choice(discretize, c("equal-width", "equal-frequency", "none"), "discretize")
   if (!is.null(bins)) {
     bins <- as.integer(check_whole(bins, "bins", 2, 65535))
@@ -203,23 +250,32 @@ select_features <- function(
   if (is_read_by_blocks(x)) {
     x <- read_data(x, "x")
   }
-  warn_text(x)
   features <- selection_features(x)
+  data <- leave_out_rows(split_target(x, y), na)
+  if (!is.null(c(data$target, data$left_out))) {
+    x <- data$x
+    features <- selection_features(x)
+  }
+  warn_text(x)
   n <- nrow(x)
   p <- ncol(x)
-  y <- selection_classes(by_rows(y, x), n, bins, discretize)
+  y <- selection_classes(data$y, n, bins, discretize)
   refuse_target(x, features, y)
   kept_levels <- if (is.null(bins)) most_codes(n, if (is.factor(y)) nlevels(y)) else 0L
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- as.integer(check_number(
     k,
     "k",
-    sprintf("use a whole number from 1 to %d, the number of columns of `x`.", p),
+    sprintf(
+      "use a whole number from 1 to %d, the number of %s.",
+      p,
+      if (is.null(data$target)) "columns of `x`" else "features"
+    ),
     1,
     p,
     whole = TRUE
   ))
-  ensemble <- check_ensemble(ensemble, n)
+  ensemble <- check_ensemble(ensemble, n, criterion)
   if (!is.null(source) && is.null(ensemble) && !sharing_pays(device, criterion, n, p, k)) {
     source <- NULL
     device <- check_device(device)
@@ -231,21 +287,27 @@ select_features <- function(
     n = n,
     k = k,
     criterion = criterion,
+    beta = weights$beta,
+    gamma = weights$gamma,
     discretise = discretize,
     bins = bins,
     kept_levels = kept_levels,
+    missing_level = na == "level",
     ensemble = unclass(ensemble)
   )
   times <- if (!is.null(ensemble)) sprintf(" from each of %d samples", ensemble$replicates) else ""
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features%s", k, times))
   on.exit(bar$close())
-  found <- if (is.null(source)) {
-    check_rust(on_device(device, threads, function(engine) rust_select(features, y, options, engine, bar$report)))
-  } else if (is.null(ensemble)) {
-    select_on_ranks(source(), features, y, options, as.double(n) * p * k, device, threads, bar$report)
-  } else {
-    select_on_workers(source(), list(x = features, y = y, options = options), p, device, threads, bar$report)
-  }
+  found <- about_part(
+    data,
+    if (is.null(source)) {
+      check_rust(on_device(device, threads, function(engine) rust_select(features, y, options, engine, bar$report)))
+    } else if (is.null(ensemble)) {
+      select_on_ranks(source(), features, y, options, as.double(n) * p * k, device, threads, bar$report)
+    } else {
+      select_on_workers(source(), list(x = features, y = y, options = options), p, device, threads, bar$report)
+    }
+  )
   tell_lost(found$lost)
   attr(call, "pcgpu") <- c(
     list(device = found$device),
@@ -253,7 +315,7 @@ select_features <- function(
     list(version = package_version())
   )
   if (!is.null(ensemble)) {
-    found <- of_ensemble(found, ensemble, p)
+    found <- of_ensemble(found, ensemble, p, criterion)
   }
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   cut <- rep(discretize != "none", length(found$index))
@@ -263,13 +325,15 @@ select_features <- function(
   by_row <- found$levels == n
   warn_unique(names[by_row], fewer_bins = any(cut[by_row]) && n > 2L)
   warn_sparse(found$levels, found$classes, n, cut)
+  found <- of_data(found, data$target)
   structure(
     class = "pcgpu_selection",
     c(
       list(index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels),
       found[c("frequency", "rank")[!is.null(ensemble)]],
+      list(criterion = criterion),
+      weights[unique(unlist(weights_of[criterion]))],
       list(
-        criterion = criterion,
         bins = bins,
         discretize = discretize,
         features = p,
@@ -277,6 +341,7 @@ select_features <- function(
         classes = found$classes,
         device = found$device
       ),
+      data[intersect(c("target", "left_out"), names(data))],
       found["ensemble"[!is.null(ensemble)]],
       list(call = call)
     )
@@ -289,7 +354,7 @@ sharing_pays <- function(device, criterion, n, p, k) {
   here <- identical(device, "auto") ||
     identical(device, "cpu") ||
     inherits(device, "pcgpu_device") && device$kind == "cpu"
-  !here || criterion != "MIM" && as.double(n) * p >= shared_cells && as.double(n) * p * k >= shared_counts
+  !here || !identical(criterion, "MIM") && as.double(n) * p >= shared_cells && as.double(n) * p * k >= shared_counts
 }
 
 # Makes one selection, with a part of the features on each worker. `counts`: the amount of work.
@@ -303,28 +368,6 @@ select_on_ranks <- function(workers, features, y, options, counts, device, threa
   with_workers(workers, setup, function(names, hellos) {
     check_rust(rust_select(features, y, options, engine_of_ranks(workers, names, hellos, threads), report))
   })
-}
-
-# Turns Rust's result for an ensemble into the form of a single selection.
-of_ensemble <- function(found, ensemble, p) {
-  ensemble$first <- NULL
-  index <- matrix(found$index, ncol = ensemble$replicates)
-  together <- aggregate_selections(index, found$score, p, ensemble$aggregate)
-  ensemble <- c(
-    unclass(ensemble),
-    list(draw = found$draw, index = index, frequency = together$all, stability = selection_stability(index, p))
-  )
-  list(
-    index = together$index,
-    score = together$score,
-    relevance = found$relevance[together$index],
-    levels = found$levels[together$index],
-    frequency = together$frequency,
-    rank = together$rank,
-    classes = found$classes,
-    device = found$device,
-    ensemble = ensemble
-  )
 }
 
 # Returns the default of `bins`, see the section "Columns" of the help. classes: NULL if y is cut too.
@@ -354,115 +397,4 @@ choose_selection_device <- function(device, counts) {
     return(device)
   }
   if (device$kind == "auto" && counts >= auto_selection_counts) automatic_gpu() else new_device("cpu")
-}
-
-#' @exportS3Method print pcgpu_selection
-print.pcgpu_selection <- function(x, n = 10L, ...) {
-  given <- check_dots(list(...), frame_takes, "print.pcgpu_selection")
-  check_object(x)
-  say_lines(sprintf(
-    "%s of %s features by %s (%s observations, %s classes)",
-    in_words(length(x$index)),
-    in_words(x$features),
-    x$criterion,
-    in_words(x$observations),
-    in_words(x$classes)
-  ))
-  if (!is.null(x$ensemble)) {
-    say_lines(ensemble_text(x$ensemble))
-  }
-  shown <- utils::head(as.data.frame(x), n)
-  print_frame(shown, given, 4L)
-  left <- length(x$index) - nrow(shown)
-  if (left > 0L) {
-    say_lines(sprintf("... and %s more", in_words(left)))
-  }
-  invisible(x)
-}
-
-#' @exportS3Method as.data.frame pcgpu_selection
-as.data.frame.pcgpu_selection <- function(x, row.names = NULL, optional = FALSE, ...) {
-  check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_selection")
-  check_object(x)
-  frame <- data.frame(
-    index = x$index,
-    name = x$names,
-    score = x$score,
-    relevance = x$relevance,
-    levels = x$levels,
-    stringsAsFactors = FALSE
-  )
-  if (is.null(x$ensemble)) frame else cbind(frame[1:2], frequency = x$frequency, rank = x$rank, frame[3:5])
-}
-
-#' @exportS3Method plot pcgpu_selection
-plot.pcgpu_selection <- function(x, main = NULL, ...) {
-  given <- check_dots(list(...), graphical_takes, "plot.pcgpu_selection")
-  check_object(x)
-  k <- length(x$index)
-  few <- k <= 40L
-  old <- graphics::par("mar")
-  on.exit(graphics::par(mar = old))
-  graphics::plot.new()
-  high <- if (few) {
-    min(
-      max(4.5, max(0, graphics::strwidth(x$names, units = "inches", cex = 0.8)) / graphics::par("csi") + 1.5),
-      0.4 * graphics::par("fin")[2L] / graphics::par("csi")
-    )
-  } else {
-    4.5
-  }
-  graphics::par(mar = c(high, 4.5, if (is.null(main)) 1 else 3, 1))
-  graphics::par(new = TRUE)
-  unit <- if (x$criterion == "DISR") "" else " (bits)"
-  single <- is.null(x$ensemble)
-  height <- if (single) x$score else x$frequency
-  # Leave room for the legend above the highest bar.
-  limits <- if (single) range(0, height, x$relevance) else c(0, 1)
-  if (single) {
-    limits[2L] <- limits[2L] + 0.2 * diff(limits)
-  }
-  draw_with(
-    graphics::plot,
-    list(
-      x = seq_len(k),
-      y = height,
-      type = "h",
-      lwd = if (few) 4 else 1,
-      col = node_look$border,
-      ylim = limits,
-      las = 1,
-      xaxt = if (few) "n" else "s",
-      xlab = if (few) {
-        ""
-      } else if (single) {
-        "Order of selection"
-      } else {
-        "Order"
-      },
-      ylab = if (single) paste0(x$criterion, unit) else sprintf("Share of %d samples", x$ensemble$replicates),
-      main = main %||% ""
-    ),
-    list(...)
-  )
-  if (single) {
-    graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B", cex = if (few) 1 else 0.6)
-  }
-  graphics::abline(h = 0, col = "#7A7A7A")
-  if (few) {
-    graphics::axis(1, at = seq_len(k), labels = x$names, las = 2, cex.axis = 0.8)
-  }
-  if (single) {
-    graphics::legend(
-      "topright",
-      legend = c("score when selected", "I(f; y)"),
-      lty = c(1, NA),
-      lwd = c(4, NA),
-      pch = c(NA, 21),
-      col = c(node_look$border, "#C0392B"),
-      bty = "n",
-      horiz = TRUE
-    )
-  }
-  invisible(x)
 }

@@ -36,7 +36,7 @@ stability_rows <- function(x, replicate) {
 #'
 #' @param x A result of `select_features(ensemble = )`.
 #' @param replicate Number of the sample.
-#' @return Numbers of rows, in ascending order. A row that was drawn more than once is repeated.
+#' @return Numbers of rows of the data, in ascending order. A row that was drawn more than once is repeated.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [selection_ensemble()].
@@ -62,5 +62,6 @@ ensemble_rows <- function(x, replicate) {
     )
   }
   replicate <- check_whole(replicate, "replicate", 1, x$ensemble$replicates)
-  check_rust(rust_ensemble_rows(x$observations, x$ensemble, replicate, x$ensemble$draw[replicate]))
+  rows <- check_rust(rust_ensemble_rows(x$observations, x$ensemble, replicate, x$ensemble$draw[replicate]))
+  setdiff(seq_len(x$observations + length(x$left_out)), x$left_out)[rows]
 }

@@ -18,12 +18,30 @@ entropy_bits <- function(...) {
 information <- function(a, b) entropy_bits(a) + entropy_bits(b) - entropy_bits(a, b)
 information_given <- function(a, b, c) entropy_bits(a, c) + entropy_bits(b, c) - entropy_bits(c) - entropy_bits(a, b, c)
 
+uncertainty <- function(a, b) 2 * information(a, b) / max(entropy_bits(a) + entropy_bits(b), 1e-300)
+
+# Returns whether FCBF leaves out feature f if these are selected before it.
+left_out_by_fcbf <- function(x, y, f, before) {
+  any(vapply(
+    seq_along(before),
+    function(at) {
+      s <- before[at]
+      uncertainty(x[, f], x[, s]) >= uncertainty(x[, f], y) - 1e-13 &&
+        !left_out_by_fcbf(x, y, s, before[seq_len(at - 1)])
+    },
+    NA
+  ))
+}
+
 # Computes the scores of all features by the definitions in ?select_features.
-scores_by_definition <- function(x, y, selected, criterion) {
+scores_by_definition <- function(x, y, selected, criterion, beta = 1, gamma = 1) {
   vapply(
     seq_len(ncol(x)),
     function(f) {
       relevance <- information(x[, f], y)
+      if (criterion == "FCBF") {
+        return(uncertainty(x[, f], y) - left_out_by_fcbf(x, y, f, selected))
+      }
       if (!length(selected)) {
         return(relevance)
       }
@@ -33,7 +51,9 @@ scores_by_definition <- function(x, y, selected, criterion) {
       switch(
         criterion,
         MIM = relevance,
-        MIFS = relevance - sum(redundancy),
+        MIFS = relevance - beta * sum(redundancy),
+        CONDRED = relevance + sum(conditional),
+        Betagamma = relevance - beta * sum(redundancy) + gamma * sum(conditional),
         mRMR = relevance - mean(redundancy),
         JMI = relevance - mean(redundancy - conditional),
         CMIM = min(of(function(a, b) information_given(a, y, b))),
@@ -47,4 +67,17 @@ scores_by_definition <- function(x, y, selected, criterion) {
   )
 }
 
-every_criterion <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
+every_criterion <- c(
+  "JMI",
+  "MIM",
+  "MIFS",
+  "mRMR",
+  "CMIM",
+  "DISR",
+  "CIFE",
+  "ICAP",
+  "CMI",
+  "CONDRED",
+  "Betagamma",
+  "FCBF"
+)

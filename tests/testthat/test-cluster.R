@@ -482,8 +482,11 @@ test_that("workers share one selection, with the answer of this process", {
     list(x, frame, file),
     if (requireNamespace("Matrix", quietly = TRUE)) list(Matrix::Matrix(sparse, sparse = TRUE))
   )) {
-    for (criterion in c("JMI", "CMI", "DISR")) {
-      select <- function(...) select_features(data, y, 15, criterion, discretize = "equal-frequency", ...)
+    for (criterion in c("JMI", "CMI", "DISR", "Betagamma", "FCBF")) {
+      weight <- if (criterion == "Betagamma") list(beta = 0.3)
+      select <- function(...) {
+        do.call(select_features, c(list(data, y, 15, criterion, discretize = "equal-frequency", ...), weight))
+      }
       for (cluster in list(two, two[1])) {
         found <- select(cluster = cluster)
         expect_identical(found[parts], select()[parts], info = paste(class(data)[1], criterion))
@@ -500,7 +503,14 @@ test_that("workers share one selection, with the answer of this process", {
   }
   for (data in list(x, write_pcgpu_file(x, tempfile()))) {
     expect_identical(refused(data, cluster = two), refused(data))
+    found <- select_features(data, y, 3, na = "level", cluster = two)
+    expect_match(found$device, "^worker")
+    expect_identical(found[parts], select_features(data, y, 3, na = "level")[parts])
   }
+  ensemble <- function(...) {
+    select_features(frame, y, 4, c("JMI", "FCBF"), ensemble = selection_ensemble(5, seed = 1), ...)
+  }
+  expect_identical(ensemble(cluster = two)$ensemble, ensemble()$ensemble)
   expect_identical(unlist(parallel::clusterEvalQ(two, length(pcgpu:::session$ranks))), c(0L, 0L))
 })
 

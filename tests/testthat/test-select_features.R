@@ -39,9 +39,68 @@ test_that("scores are those of the definitions, whatever the criterion", {
   }
 })
 
+test_that("beta and gamma are the weights of MIFS and of the linear criteria", {
+  for (seed in 1:3) {
+    data <- simulate_features(seed = seed)
+    x <- data$x
+    y <- data$y
+    select <- function(criterion, ...) select_features(x, y, 6, criterion, discretize = "none", ...)
+    for (weights in list(c(0.7, 0.2), c(0, 3), c(1.25, 0), c(1, 1), c(100, 1 / 3))) {
+      found <- select("Betagamma", beta = weights[1], gamma = weights[2])
+      expect_identical(found[c("beta", "gamma")], list(beta = weights[1], gamma = weights[2]))
+      for (step in 1:6) {
+        before <- found$index[seq_len(step - 1)]
+        scores <- scores_by_definition(x, y, before, "Betagamma", weights[1], weights[2])
+        scores[before] <- -Inf
+        # Weights are multiples of 2^-32.
+        expect_equal(found$score[step], max(scores), tolerance = 1e-8)
+        expect_equal(scores[found$index[step]], max(scores), tolerance = 1e-8)
+      }
+    }
+    same <- function(a, b) expect_identical(a[c("index", "score")], b[c("index", "score")])
+    same(select("MIFS", beta = 0.7), select("Betagamma", beta = 0.7, gamma = 0))
+    same(select("CIFE"), select("Betagamma"))
+    same(select("CONDRED"), select("Betagamma", beta = 0))
+    same(select("MIM"), select("MIFS", beta = 0))
+  }
+  expect_identical(select("MIFS")$beta, 1)
+  expect_null(select("MIFS")$gamma)
+  refuse <- function(pattern, ...) expect_error(select(...), pattern, class = "pcgpu_error_argument")
+  refuse("`beta` has no place in the criterion \"JMI\": leave it out, or use criterion = \"MIFS\"", "JMI", beta = 1)
+  refuse("`gamma` has no place in the criterion \"MIFS\": .*\"Betagamma\"", "MIFS", gamma = 1)
+  for (bad in list(-0.1, 101, NA, "1", 1:2, NULL, Inf)) {
+    refuse("`beta` is .*from 0 to 100", "MIFS", beta = bad)
+    refuse("`gamma` is .*from 0 to 100", "Betagamma", gamma = bad)
+  }
+})
+
+test_that("FCBF selects the predominant features of the paper, and then the others", {
+  for (seed in 1:5) {
+    data <- simulate_features(n = 80, p = 15, seed = seed)
+    with_y <- apply(data$x, 2, uncertainty, data$y)
+    # Yu and Liu (2004), figure 3.
+    list <- order(-with_y)
+    kept <- integer()
+    while (length(list)) {
+      first <- list[1]
+      kept <- c(kept, first)
+      redundant <- vapply(list, function(f) uncertainty(data$x[, first], data$x[, f]) >= with_y[f] - 1e-13, NA)
+      list <- list[!redundant]
+    }
+    found <- select_features(data$x, data$y, 15, "FCBF", discretize = "none")
+    expect_identical(found$index[found$score >= 0], unname(kept))
+    expect_equal(found$score, unname((with_y - !seq_along(with_y) %in% kept)[found$index]))
+    expect_false(is.unsorted(-found$score))
+  }
+  # A copy of a feature that determines y is left out.
+  y <- rep(0:1, 40)
+  x <- cbind(a = replace(y, 1, 1), b = replace(y, 1, 1), c = rep(0:3, 20) %/% 2)
+  expect_identical(select_features(x, y, 3, "FCBF")$score < 0, c(FALSE, TRUE, TRUE))
+})
+
 test_that("the result does not depend on the number of threads", {
   data <- simulate_features(n = 300, p = 400)
-  for (criterion in c("JMI", "CMIM", "CMI")) {
+  for (criterion in c("JMI", "CMIM", "CMI", "Betagamma", "FCBF")) {
     results <- lapply(c(1, 2, 4), function(threads) {
       found <- select_features(data$x, data$y, 40, criterion, discretize = "none", numCores = threads)
       found$call <- NULL
@@ -130,7 +189,10 @@ test_that("bad arguments are named, with their values and the hint", {
   for (bins in list(1, 0, 65536, 2.5, NA, "8")) {
     refuse("`bins` is", x, y, 3, bins = bins)
   }
-  refuse("`criterion` is", x, y, 3, criterion = "jmi2")
+  for (bad in list("jmi2", c("JMI", "jmi2"), c("JMI", NA), character(), 3, list("JMI", 3))) {
+    refuse("`criterion` is", x, y, 3, criterion = bad)
+  }
+  refuse("`na` is", x, y, 3, na = "pairwise")
   refuse("`discretize` is", x, y, 3, discretize = "some")
   for (bad in list(NULL, 1:10, list(1), "a", sum)) {
     refuse("`x` is", bad, y, 3)
@@ -149,7 +211,7 @@ test_that("bad arguments are named, with their values and the hint", {
   refuse("`y` has an infinite value at position 3", x, replace(1:60, 3, Inf), 3)
   refuse("`y` has 60 classes", x, factor(1:60), 3)
   broken <- replace(x + 0, 65, NA)
-  refuse("`x` has NA in row 5, column 2", broken, y, 3)
+  refuse("`x` has NA in row 5, column 2.*na = \"complete\"", broken, y, 3)
   refuse("`x` has NA in row 5, column 2", as.data.frame(broken), y, 3)
   refuse("`x` has an infinite value in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
   refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
@@ -168,15 +230,6 @@ test_that("NaN is missing in a factor of numbers as y", {
   )
 })
 
-test_that("a missing value can be made a level", {
-  data <- simulate_features()
-  x <- as.data.frame(lapply(as.data.frame(data$x), factor))
-  x$f3[1] <- NA
-  expect_error(select_features(x, data$y, 3), "NA in row 1, column 3", class = "pcgpu_error_argument")
-  x$f3 <- addNA(x$f3)
-  expect_identical(select_features(x, data$y, 12)$levels[select_features(x, data$y, 12)$names == "f3"], 5L)
-})
-
 test_that("a selection prints, plots and becomes a data frame", {
   data <- simulate_features()
   found <- select_features(data$x, data$y, 12, numCores = 1)
@@ -188,7 +241,11 @@ test_that("a selection prints, plots and becomes a data frame", {
   # What is drawn is recorded, page by page.
   grDevices::pdf(NULL)
   grDevices::dev.control("enable")
-  for (selection in list(found, select_features(data$x, data$y, 2, "DISR"))) {
+  for (selection in list(
+    found,
+    select_features(data$x, data$y, 2, "DISR"),
+    select_features(data$x, data$y, 2, c("JMI", "FCBF"))
+  )) {
     expect_identical(plot(selection), selection)
   }
   plot(select_features(matrix(sample(0:3, 6000, TRUE), 60), data$y, 50), main = "Many")

@@ -88,6 +88,40 @@ test_that("an ensemble depends on its seed, not on threads", {
   )
 })
 
+test_that("several criteria are combined, in all rows or in each sample", {
+  data <- simulate_features(n = 120, p = 40)
+  select <- function(...) select_features(data$x, data$y, 6, ..., numCores = 2)
+  every <- lapply(every_criterion, select)
+  index <- vapply(every, function(one) one$index, integer(6))
+  found <- select(every_criterion)
+  expect_identical(unname(found$ensemble$index), index)
+  expect_identical(colnames(found$ensemble$index), every_criterion)
+  together <- aggregate_selections(index, index, 40, "frequency")
+  expect_identical(found[c("index", "frequency", "rank")], together[c("index", "frequency", "rank")])
+  expect_identical(found$score, rep(NA_real_, 6))
+  expect_equal(found$relevance, unname(apply(data$x[, found$index], 2, information, data$y)))
+  expect_equal(found$ensemble$stability[["estimate"]], selection_stability(index, 40)[["estimate"]])
+  expect_true(all(is.na(found$ensemble$stability[c("lower", "upper")])))
+  expect_output(print(found), "ensemble of 12 criteria; stability 0\\.[0-9]{2}\n")
+  expect_identical(ensemble_rows(found, 1), 1:120)
+  # One sample after the other, and in each all criteria.
+  three <- c("mRMR", "CMI", "DISR")
+  ensemble <- selection_ensemble(5, aggregate = "mean-rank", seed = 3)
+  want <- lapply(three, function(criterion) select(criterion, ensemble = ensemble)$ensemble$index)
+  want <- do.call(cbind, want)[, c(matrix(1:15, 3, byrow = TRUE))]
+  for (threads in 1:3) {
+    found <- select_features(data$x, data$y, 6, three, ensemble = ensemble, numCores = threads)
+    expect_identical(unname(found$ensemble$index), want)
+  }
+  expect_identical(found$index, aggregate_selections(want, want, 40, "mean-rank")$index)
+  expect_identical(found$criterion, three)
+  expect_output(print(found), "5 bootstrap samples of 120 rows and 3 criteria")
+  # A criterion counts once, and one alone is no ensemble.
+  expect_identical(select(c(three, "CMI"))$criterion, three)
+  expect_null(select(c("JMI", "JMI"))$ensemble)
+  expect_identical(select(c("MIFS", "JMI"), beta = 0.5)$beta, 0.5)
+})
+
 test_that("features are put in order by frequency or by mean rank", {
   index <- cbind(c(1, 2, 3), c(2, 1, 4), c(2, 3, 5), c(5, 2, 1))
   score <- matrix(seq_along(index) / 2, 3)

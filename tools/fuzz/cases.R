@@ -492,7 +492,10 @@ targets <- list(
       options = list(
         n = n,
         k = pick(1:3),
-        criterion = pick(c("JMI", "MIM", "CMI", "DISR", "CMIM", "mRMR")),
+        criterion = pick(c("JMI", "MIM", "CMI", "DISR", "CMIM", "mRMR", "MIFS", "FCBF")),
+        beta = 0.5,
+        gamma = 1,
+        missing_level = pick(c(TRUE, FALSE)),
         bins = pick(c(2L, 64L)),
         discretise = pick(c("equal-width", "equal-frequency", "none")),
         ensemble = pick(list(NULL, list(replicates = 3L, size = n, replace = TRUE, seed = 1)))
@@ -510,7 +513,8 @@ targets <- list(
       bins = pick(c(2, 64)),
       discretize = "none",
       numCores = 2,
-      ensemble = pick(list(NULL, 2, pcgpu::selection_ensemble(3, 0.5, seed = 1)))
+      ensemble = pick(list(NULL, 2, pcgpu::selection_ensemble(3, 0.5, seed = 1))),
+      na = pick(c("error", "complete", "level"))
     )
   },
   rust_ensemble_rows = function(p) {

@@ -9,7 +9,7 @@ use pcgpu_core::file::DataFile;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
+use pcgpu_core::selection::discretise::{Bins, Coding, Column, Discretise};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selection, Selector};
 use pcgpu_core::team::TeamReport;
 
@@ -87,8 +87,8 @@ fn column_of(column: &Robj) -> Option<Column<'_>> {
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
 }
 
-/// Selects features. `options` has `n`, `k`, `criterion`, `discretise`, `bins`, `kept_levels` and perhaps `ensemble`. `y` is a vector of n
-/// values.
+/// Selects features. `options` has `n`, `k`, `criterion`, `beta`, `gamma`, `discretise`, `bins`, `kept_levels`, `missing_level` and perhaps
+/// `ensemble`, without which there is one criterion. `y` is a vector of n values.
 pub fn run(
     x: &List,
     y: &Robj,
@@ -108,21 +108,25 @@ pub fn run(
             ("none", Discretise::None),
         ],
     )?;
-    let criterion = options.text("criterion")?;
-    let criterion = Criterion::from_name(criterion, [1.0; 2]).ok_or_else(|| input::unknown("criterion", criterion))?;
+    let coding = Coding { how, missing_level: options.flag("missing_level")? };
+    let weights = [options.number("beta")?, options.number("gamma")?];
+    let named = |name: &str| Criterion::from_name(name, weights).ok_or_else(|| input::unknown("criterion", name));
+    let names = options.field("criterion")?.as_str_vector().unwrap_or_default();
+    let criteria = names.into_iter().map(named).collect::<Outcome<Vec<Criterion>>>()?;
+    let &[criterion, ..] = &criteria[..] else { return Err(input::unknown("criterion", "")) };
     let features = Features::from_list(x, n)?;
     let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
     // Ranks read features in a file themselves. Here only the file's first column is read, for the class.
     let here = if named_file(x, machine)?.is_some() { &columns[..1] } else { &columns[..] };
-    let samples: Samples = encode(n, here, class, how, machine.pool.clone(), observer)?;
+    let samples: Samples = encode(n, here, class, coding, machine.pool.clone(), observer)?;
     // Memory for two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
     if let Some(ranks) = &machine.ranks {
         let path = named_file(x, machine)?;
         let source = match (&features, &path) {
-            (Features::File(file), Some(path)) => Source::File { file, path, coding: how.into(), first: &samples },
+            (Features::File(file), Some(path)) => Source::File { file, path, coding, first: &samples },
             _ => Source::Samples(&samples),
         };
         let mut cluster = ranks.cluster(token, machine.pool.clone())?;
@@ -130,7 +134,7 @@ pub fn run(
         return Ok(listed(found, levels, &samples, machine, &cluster.team()));
     }
     if let Some(ensemble) = options.optional_list("ensemble")? {
-        return of_ensemble(&samples, criterion, k, &ensemble, machine, observer);
+        return of_ensemble(&samples, &criteria, k, &ensemble, machine, observer);
     }
     let (found, team) = match machine.members(&samples, &logs) {
         None => {
@@ -184,10 +188,10 @@ pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
     Ok(Resampling { seed, size, replace: ensemble.flag("replace")? })
 }
 
-/// Returns the selections of an ensemble, replicate by replicate, and the relevance and levels of all features in all rows.
+/// Returns the selections of an ensemble, replicate by replicate and criterion by criterion, and the relevance and levels of all features in all rows.
 fn of_ensemble(
     samples: &Samples,
-    criterion: Criterion,
+    criteria: &[Criterion],
     k: usize,
     ensemble: &List,
     machine: &Machine,
@@ -195,13 +199,12 @@ fn of_ensemble(
 ) -> Outcome<Value> {
     let count = ensemble.count("replicates", 1)?.min(MOST_REPLICATES);
     let (logs, p) = (CountLogs::new(samples.n()), samples.p());
-    let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
+    let mut relevance = Selector::new(samples, &logs, Criterion::Mim, 0..p);
     relevance
         .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
     memory::check()?;
     let first = ensemble.count("first", 0)?;
-    let of =
-        Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criteria: &[criterion], k };
+    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criteria, k };
     let (found, team) = match machine.device.is_cpu() {
         true => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
         false => on_machines(of, machine.runners(), observer)?,
