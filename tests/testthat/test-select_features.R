@@ -74,6 +74,20 @@ test_that("beta and gamma are the weights of MIFS and of the linear criteria", {
   }
 })
 
+test_that("FEAST's recorded selections are found", {
+  for (name in golden_names("feast")) {
+    golden <- read_golden(name)
+    x <- matrix_of(golden$X)
+    for (run in golden$runs) {
+      select <- function(...) select_features(x, numbers(golden$class_codes), golden$k, ..., discretize = "none")
+      found <- select("Betagamma", beta = run$beta, gamma = run$gamma)
+      expect_equal(found$index, numbers(run$index) + 1)
+      expect_equal(found$score, numbers(run$score), tolerance = 1e-8)
+    }
+    expect_identical(length(golden$runs), 6L)
+  }
+})
+
 test_that("FCBF selects the predominant features of the paper, and then the others", {
   for (seed in 1:5) {
     data <- simulate_features(n = 80, p = 15, seed = seed)
