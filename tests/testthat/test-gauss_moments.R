@@ -120,7 +120,7 @@ test_that("blocks that do not match, and operations that moments lack, are refus
   refused(m, correlation = "spearman", argument = "correlation")
   refused(m, keep = "data", argument = "keep")
   refused(m, device = "cuda", argument = "device")
-  refused(following(x, 9), method = "kendall", argument = "method")
+  refused(following(x, 9), correlation = "kendall", argument = "correlation")
   refused(following(x, 9), device = cuda_device("cuda:1"), argument = "device")
   refused(m, device = cpu_device(memory = 100), argument = "device")
   refused(following(x, 9), keep = "data", argument = "x")
