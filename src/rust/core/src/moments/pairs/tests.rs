@@ -132,7 +132,7 @@ fn qn_is_its_definition() {
             }
         }
     };
-    for n in [4, 5, 11, 60, 301] {
+    for n in [4, 5, 11, 60, 301, 1200] {
         for form in [Form::Plain, Form::Cut, Form::Stable] {
             let mut data = columns(n, &[0, 0, 40, 8]);
             data[0][n / 2] = 1e9;
