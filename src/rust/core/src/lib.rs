@@ -10,6 +10,7 @@
 //! * [`file`]: a data file that processes share.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
+//! * [`local`]: the neighbours of one variable.
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
 //! * [`selection`]: feature selection by mutual information. It does not know the machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
@@ -40,6 +41,7 @@ pub mod fci;
 pub mod file;
 pub mod flat;
 pub mod graph;
+pub mod local;
 pub mod matrix;
 pub mod memory;
 pub mod moments;

@@ -141,22 +141,24 @@ impl FisherZ {
         self.reading
     }
 
+    /// Returns Fisher's z of a (partial) correlation `r` given `size` variables, NaN if n is too small for it.
+    #[inline]
+    pub fn z_of_correlation(&self, r: f64, size: usize) -> f64 {
+        let r = match self.reading {
+            Reading::GaussCItest if r.is_nan() => 0.0,
+            Reading::GaussCItest => r.clamp(-CUT, CUT),
+            // Not `min`: as in pcalg, an undefined r becomes the cut.
+            Reading::StableFast if r.abs() < CUT => r.abs(),
+            Reading::StableFast => CUT,
+        };
+        // Maechler's stable form of log((1+r)/(1-r)), as in pcalg.
+        (self.n - size as f64 - 3.0).sqrt() * 0.5 * (2.0 * r / (1.0 - r)).ln_1p()
+    }
+
     /// Returns the p-value of a (partial) correlation `r` given `size` variables.
     #[inline]
     pub fn p_of_correlation(&self, r: f64, size: usize) -> f64 {
-        let (r, scale) = match self.reading {
-            Reading::GaussCItest => {
-                let r = if r.is_nan() { 0.0 } else { r.clamp(-CUT, CUT) };
-                (r, (self.n - size as f64 - 3.0).sqrt())
-            }
-            Reading::StableFast => {
-                let r = r.abs();
-                // Not `min`: as in pcalg, an undefined r becomes the cut.
-                (if r < CUT { r } else { CUT }, (self.n - size as f64 - 3.0).sqrt())
-            }
-        };
-        // Maechler's stable form of log((1+r)/(1-r)), as in pcalg.
-        let z = scale * 0.5 * (2.0 * r / (1.0 - r)).ln_1p();
+        let z = self.z_of_correlation(r, size);
         if z.is_nan() {
             return 1.0;
         }
@@ -303,7 +305,7 @@ impl<'a> Gauss<'a> {
                 let k = *k as usize;
                 let (xy, xk, yk) = (self.correlation(x, y), self.with(x, k), self.with(y, k));
                 let missing = self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan());
-                (!missing).then(|| (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt())
+                (!missing).then(|| given_one(xy, xk, yk))
             }
             _ => self.partial_correlation(x, y, s),
         }
@@ -336,6 +338,12 @@ impl<'a> Gauss<'a> {
             Some(partial::by_pseudoinverse(Array2::from_shape_fn((k, k), of)))
         })
     }
+}
+
+/// Returns the partial correlation of x and y given k from the three correlations, in pcalg's order of operations.
+#[inline(always)]
+pub fn given_one(xy: f64, xk: f64, yk: f64) -> f64 {
+    (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt()
 }
 
 impl CiTest for Gauss<'_> {

@@ -22,9 +22,11 @@
 //! whenever the file is opened. Blocks are compared with their checksums only on request. Neither is a secret: they detect damage, not
 //! malice.
 
+mod bed;
 mod header;
 mod writing;
 
+pub use bed::{names_in, Bed};
 pub use header::Content;
 pub use writing::Writer;
 

@@ -6,18 +6,24 @@
 //! were not.
 
 mod columns;
+mod genotypes;
 mod normal;
 mod pairs;
 mod pairwise;
+mod prepared;
 mod product;
 mod ranks;
 pub mod running;
+mod scan;
 mod sparse;
 mod tiles;
 mod treated;
 
 pub use columns::{summaries, Centred, Summary};
+pub use genotypes::Genotypes;
 pub use pairs::{centre_and_scale, of_pairs, Form, Measure, Scale};
+pub use prepared::{Prepared, Table};
+pub use scan::{scan, Near, Scan};
 pub use sparse::{of_sparse, Sparse};
 pub use tiles::{Gathered, Tiles};
 pub use treated::Treatment;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The modules that each layer may use besides itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 27] = [
+const LAYERS: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -20,6 +20,7 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "simd", "pool"]),
     ("ci", &["memory", "matrix", "random", "simd", "panels", "pool"]),
+    ("local", &["memory", "observer", "matrix", "moments", "pool", "graph", "ci"]),
     ("search", &["memory", "observer", "team", "matrix", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
     ("orient", &["memory", "pool", "graph", "ci"]),
