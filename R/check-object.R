@@ -38,6 +38,16 @@ shapes <- list(
     content = is_one_of(content, c("values", "centred")),
     names = is.null(names) || is_texts(names, p)
   ),
+  pcgpu_plink = described(
+    "plink_bed()",
+    path = is_text(path) && nzchar(path),
+    n = is_whole(n, 1, .Machine$integer.max, 1L),
+    p = is_whole(p, 1, .Machine$integer.max, 1L),
+    samples = is.character(samples) && length(samples) == n,
+    markers = is.character(markers) && length(markers) == p,
+    variables = is.null(variables) ||
+      is.matrix(variables) && is.double(variables) && nrow(variables) == n && is_texts(colnames(variables))
+  ),
   pcgpu_gauss_data = described(
     "suff_gauss(keep = \"data\")",
     data = is_file(data) &&

@@ -50,6 +50,7 @@ row_sources <- list(
     },
     whole = function(x, argument) read_part(x, NULL, NULL)
   ),
+  list(is = function(x) is_plink(x), once = TRUE),
   list(is = function(x) is_sparse(x), once = FALSE),
   list(is = function(x) is_file(x), once = FALSE)
 )

@@ -142,6 +142,28 @@ rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select
 #' @noRd
 rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
 
+#' Opens PLINK's files, and returns `list(n, p, samples, markers)`.
+#' @noRd
+rust_bed_open <- function(path, fam, bim) .Call(wrap__rust_bed_open, path, fam, bim)
+
+#' Returns some rows and columns of genotypes as integers.
+#' @noRd
+rust_bed_read <- function(x, rows, columns) .Call(wrap__rust_bed_read, x, rows, columns)
+
+#' Correlates targets, the columns of a table, with all columns of x, `list(n, numbers, bed)`. Returns `list(near, constant, missing,
+#' infinite)`; `near` has for each target `list(with, r)`, the columns with |r| of at least `least`.
+#' @noRd
+rust_scan <- function(x, targets, least, engine, callbacks) .Call(wrap__rust_scan, x, targets, least, engine, callbacks)
+
+#' Finds which candidates of each target are its neighbours. x: `list(n, numbers, bed)` or `list(C)`; `candidates`: for each target
+#' `list(with, r)`; n: the sample size of the tests; `cutoff`: the |z| up to which a set separates; `most`: the size of the largest sets.
+#' @noRd
+rust_neighbours <- function(x, candidates, n, cutoff, most, engine, callbacks) .Call(wrap__rust_neighbours, x, candidates, n, cutoff, most, engine, callbacks)
+
+#' Selects candidates in pcalg's order. The arguments are those of `rust_neighbours()`, for one target. Returns `list(left, z)`.
+#' @noRd
+rust_pc_select <- function(x, candidates, n, cutoff, engine, callbacks) .Call(wrap__rust_pc_select, x, candidates, n, cutoff, engine, callbacks)
+
 #' Runs FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
 #' @noRd
 rust_fci <- function(test, options, fci, engine, callbacks, object) .Call(wrap__rust_fci, test, options, fci, engine, callbacks, object)

@@ -1,8 +1,8 @@
 #' Run pcalg on pcgpu
 #'
 #' Replaces pcalg's functions `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`,
-#' `gaussCItest()`, `disCItest()` and `binCItest()` with those of this package, for this session. Scripts that use pcalg
-#' run unchanged. The functions are replaced
+#' `pcSelect()`, `pcSelect.presel()`, `gaussCItest()`, `disCItest()` and `binCItest()` with those of this package, for
+#' this session. Scripts that use pcalg run unchanged. The functions are replaced
 #' - in pcalg itself, so that for instance `dag2pag()` orients by pcgpu;
 #' - in packages that import them from pcalg, loaded before or after, such as BiDAG, micd, kpcalg and causalDisco;
 #' - on the search path.
@@ -59,6 +59,8 @@ replaced_in_pcalg <- c(
   "fciPlus",
   "pdsep",
   "udag2pag",
+  "pcSelect",
+  "pcSelect.presel",
   "gaussCItest",
   "disCItest",
   "binCItest"

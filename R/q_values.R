@@ -38,7 +38,13 @@
 #' the true graph if some set of variables separates its ends. [rfci()] and [fciPlus()] do not store the p-values of
 #' tests that they make after the skeleton, so their results are refused.
 #'
-#' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg.
+#' For [pcSelect()], the tests are those of all columns with the response, and `zMin` gives their p-values. `to` is then
+#' `"y"`. For [local_pc()], they are the pairs of which at least one variable is complete. The other edges have `NA`. The
+#' search has chosen the complete variables other than the target, so the rate is that among the pairs of these
+#' variables.
+#'
+#' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg; or of [pcSelect()] or
+#'   [local_pc()].
 #' @param method `"BH"` or `"BY"`.
 #' @return A data frame with one row for each edge, by increasing q: `from`, `to`, `kind` as in [edge_table()], `p` and
 #'   `q`. Both are `NA` for edges that were not tested (`fixedEdges`). The attribute `tests` is the number of pairs that
@@ -67,7 +73,10 @@
 #' subset(found, q <= 0.05)
 #' @export
 q_values <- function(fit, method = c("BH", "BY")) {
-  check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
+  check_given(list(fit = missing(fit)), list(fit = "give a result of pc() or pcSelect()."))
+  if (is_selected(fit)) {
+    return(q_of_selected(fit, check_choice(method, c("BH", "BY"), "method")))
+  }
   compact <- is_compact(fit)
   if (is_fci(fit)) {
     check_all_kept(fit)
@@ -81,7 +90,14 @@ q_values <- function(fit, method = c("BH", "BY")) {
   p[is.na(p)] <- 1
   tested <- p >= 0
   found$p[!tested] <- NA_real_
-  known <- if (compact) {
+  local <- if (is_result(fit)) run_details(fit)$local
+  known <- if (!is.null(local)) {
+    # Pairs of variables that are not complete are not among the tests.
+    far <- local$distance[found$from] > local$order & local$distance[found$to] > local$order
+    tested <- tested & !far
+    found$p[far] <- NA_real_
+    tests_of_local(fit, local)
+  } else if (compact) {
     tests_of_compact(fit)
   } else if (is_fci(fit)) {
     tests_of_pag(fit)
@@ -91,9 +107,35 @@ q_values <- function(fit, method = c("BH", "BY")) {
   adjusted <- check_rust(rust_q_values(p[tested], known$p, known$variables, known$count, method == "BY"))
   found$q <- rep.int(NA_real_, nrow(found))
   found$q[tested] <- adjusted$q
+  new_q_values(found, adjusted$count, method)
+}
+
+new_q_values <- function(found, tests, method) {
   found <- found[order(found$q, found$p), ]
   rownames(found) <- NULL
-  structure(found, class = c("pcgpu_q_values", "data.frame"), tests = adjusted$count, method = method)
+  structure(found, class = c("pcgpu_q_values", "data.frame"), tests = tests, method = method)
+}
+
+# Returns whether x is a result of pcSelect(), a list like pcalg's.
+is_selected <- function(x) {
+  is.list(x) &&
+    !is.object(x) &&
+    identical(names(x), c("G", "zMin")) &&
+    is.logical(x$G) &&
+    is.double(x$zMin) &&
+    length(x$G) == length(x$zMin) &&
+    !anyNA(x$G) &&
+    !anyNA(x$zMin)
+}
+
+# The tests are those of all columns with the response, each with its largest p-value.
+q_of_selected <- function(fit, method) {
+  p <- 2 * stats::pnorm(fit$zMin, lower.tail = FALSE)
+  adjusted <- check_rust(rust_q_values(p[fit$G], p, 0, as.double(length(p)), method == "BY"))
+  from <- names(fit$G) %||% as.character(seq_along(fit$G))
+  count <- sum(fit$G)
+  found <- data.frame(from = from[fit$G], to = rep("y", count), kind = rep("---", count), p = p[fit$G], q = adjusted$q)
+  new_q_values(found, adjusted$count, method)
 }
 
 # Refuses results that lack p-values. A result of pcalg without details does not record its algorithm; rfci() leaves

@@ -137,6 +137,7 @@ validity <- function(judged, orient) {
 #'     `identical()` all the same, because `identical()` does not see these numbers (they are in the bits of `NaN`). A
 #'     hash of the result, or a file in which it is saved, differs from run to run;
 #'   - `n.edgetests`: the number of tests at each level, starting at level 0: the slot of that name;
+#'   - `local`: for [local_pc()], which part of the graph the result is, see there;
 #'   - `phase`: for [fci()], a summary of its possible-d-sep phase: `tests`, the number of tests by size of their sets,
 #'     starting at 0, and `ended`, the largest finished size if the time limit stopped it, else `NULL`. `levels` and
 #'     `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, in which a level is the size of sets;
@@ -293,6 +294,7 @@ validity_note <- function(x) {
 decision_notes <- function(x) {
   details <- run_details(x)
   c(
+    local_note(details),
     switch(
       details$default_rule %||% "none",
       majority = "V-structures decided by the majority rule, the default for data (see ?pc).",

@@ -13,8 +13,9 @@
 //! * [`search`]: a search. [`limits`]: its time limit and its checkpoint. [`checked`]: a search on a matrix that is still being checked.
 //!   [`report`]: what it reports. [`orientation`]: the orientation of a skeleton. [`compact`]: results as flat arrays. [`lazy`]: p x p slots
 //!   that hold these. [`pag`]: graphs with hidden variables.
-//! * [`selection`]: feature selection. [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random
-//!   graphs and data. [`stability`]: how often resampled data have an edge.
+//! * [`local`]: searches around one variable, and files of genotypes. [`selection`]: feature selection. [`effects`]: causal effects.
+//!   [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data. [`stability`]: how often resampled data have an
+//!   edge.
 //! * [`rank`]: this process as a worker of another. [`workers`], [`processes`]: this session's own workers. [`sockets`]: options of R's
 //!   connections.
 
@@ -35,6 +36,7 @@ mod input;
 mod knn;
 mod lazy;
 mod limits;
+mod local;
 mod machine;
 mod mixed;
 mod orientation;
@@ -78,6 +80,7 @@ extendr_module! {
     use running;
     use data_file;
     use selection;
+    use local;
     use pag;
     use effects;
     use assessment;

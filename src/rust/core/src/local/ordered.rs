@@ -61,7 +61,7 @@ pub fn select<C: Correlations + ?Sized>(
             let mut visit = |set: &[u32], r: f64| {
                 tests += 1;
                 if told {
-                    observer.tested(x as usize, 0, set, r)?;
+                    observer.tested(x as usize, 0, set, rule.signed_z(r, size))?;
                 } else if tests % AT_ONCE == 0 {
                     observer.progress(size, at as f64, all.len() as f64)?;
                 }

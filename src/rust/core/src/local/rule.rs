@@ -22,14 +22,19 @@ impl Rule {
         Ok(Rule { test: FisherZ::new(n, Reading::GaussCItest)?, cutoff })
     }
 
-    /// Returns |z| of a partial correlation given `size` variables; 0 if it has none.
-    pub fn z(&self, r: f64, size: usize) -> f64 {
+    /// Returns z of a partial correlation given `size` variables; 0 if it has none.
+    pub fn signed_z(&self, r: f64, size: usize) -> f64 {
         let z = self.test.z_of_correlation(r, size);
         if z.is_nan() {
             0.0
         } else {
-            z.abs()
+            z
         }
+    }
+
+    /// Returns |z| of a partial correlation given `size` variables.
+    pub fn z(&self, r: f64, size: usize) -> f64 {
+        self.signed_z(r, size).abs()
     }
 
     /// Returns the test of a correlation, for the formulae of partial correlations.

@@ -213,6 +213,11 @@ impl Centre {
     /// The centring that leaves values unchanged.
     const NONE: Self = Centre { scale: [1.0; 2], mean: 0.0 };
 
+    /// Returns the centring that subtracts a number.
+    pub(super) fn at(number: f64) -> Self {
+        Centre { scale: [1.0; 2], mean: number }
+    }
+
     /// Returns the centring of a column with `n` rows that count.
     pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
         let largest = summary.least.abs().max(summary.largest.abs());

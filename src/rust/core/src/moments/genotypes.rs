@@ -3,7 +3,8 @@
 //! A marker has two bits for each sample, the first sample in the lowest bits of a byte: 0 for two copies of the first allele, 2 for one, 3
 //! for none, and 1 for a missing genotype. The sum of a variable's products with a marker takes one look-up for each byte, in a table of
 //! the 256 sums that its four samples can have. Counts of genotypes take a few operations for each 32 samples. All of this is exact for
-//! missing genotypes, too.
+//! missing genotypes, too. Sums take the number of copies minus one, so that a marker whose alleles are exchanged has the same sums, with
+//! the other sign.
 
 use crate::memory::{self, Use};
 use crate::simd::{self, Task};
@@ -33,7 +34,7 @@ pub struct Genotypes<'a> {
 pub(super) struct Sums {
     /// Number of samples.
     pub count: f64,
-    /// Sum of the marker's values, and of their squares.
+    /// Sum of the marker's values, which are copies minus one, and of their squares.
     pub marker: [f64; 2],
     /// Sum of the variable's values, and of their squares.
     pub other: [f64; 2],
@@ -105,7 +106,7 @@ impl<'a> Lookup<'a> {
             for (byte, sum) in table.iter_mut().enumerate() {
                 for (at, value) in four.iter().enumerate() {
                     // A missing genotype adds nothing.
-                    *sum += [2.0, 0.0, 1.0, 0.0][byte >> (2 * at) & 3] * value;
+                    *sum += [1.0, 0.0, 0.0, -1.0][byte >> (2 * at) & 3] * value;
                 }
             }
             tables.push(table);
@@ -174,7 +175,8 @@ fn counted(marker: &[u8], with: &Lookup) -> Sums {
         missing += (low & !high).count_ones();
     }
     let count = with.count - f64::from(missing);
-    let (ones, twos) = (f64::from(ones), count - f64::from(ones) - f64::from(none));
+    let none = f64::from(none);
+    let twos = count - f64::from(ones) - none;
     let mut other = with.sums;
     if missing > 0 {
         for (at, (word, there)) in words(marker).zip(&with.there).enumerate() {
@@ -187,7 +189,7 @@ fn counted(marker: &[u8], with: &Lookup) -> Sums {
             }
         }
     }
-    Sums { count, marker: [ones + 2.0 * twos, ones + 4.0 * twos], other, product: 0.0 }
+    Sums { count, marker: [twos - none, twos + none], other, product: 0.0 }
 }
 
 /// Returns the bytes as words, the last filled up with zeros.
@@ -226,7 +228,7 @@ mod tests {
                 of.read(j, &mut column);
                 let mut wanted = Sums::default();
                 for row in (0..n).filter(|&row| !column[row].is_nan() && !missing.contains(&(row as u32))) {
-                    let (g, y) = (of.at(row, j), values[row]);
+                    let (g, y) = (of.at(row, j) - 1.0, values[row]);
                     wanted.count += 1.0;
                     wanted.product += g * y;
                     for (sums, value) in [(&mut wanted.marker, g), (&mut wanted.other, y)] {

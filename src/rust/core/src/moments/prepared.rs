@@ -1,7 +1,8 @@
 //! Columns that are ready to be correlated with others, one pair at a time.
 //!
-//! Numbers are centred. Genotypes and other small whole numbers are not: sums of their products are exact as they are, and so equal
-//! columns have a correlation of exactly 1. A missing value is 0, and its part in the sums of the other column of a pair is subtracted.
+//! Numbers are centred by their mean. Genotypes and other small whole numbers are centred by the middle of their range: sums of their
+//! products are then exact, and so are those of a column with exchanged alleles. Equal columns have a correlation of exactly 1, opposite
+//! ones of -1. A missing value is 0, and its part in the sums of the other column of a pair is subtracted.
 //! The order of every sum depends only on the number of rows, so the correlation of a pair has the same bits wherever it is computed.
 
 use std::sync::Mutex;
@@ -21,7 +22,7 @@ const LANES: usize = 8;
 /// Number of columns that are multiplied by another one at a time.
 const AT_ONCE: usize = 4;
 
-/// Largest whole number that is not centred.
+/// Largest whole number that is centred by the middle of the range.
 const LARGEST: f64 = 15.0;
 
 /// The share of its sum of squares below which the variance of a part of a column is rounding.
@@ -210,7 +211,10 @@ fn of_values(values: &[f64], whole: bool, out: &mut [f64]) -> About {
     }
     let column = Numbers::Doubles(values);
     let is_small = whole && summary.least >= 0.0 && summary.largest <= LARGEST;
-    let centre = if is_small { None } else { Some(Centre::of(&column, &summary, &Of::All, values.len())) };
+    let centre = match is_small {
+        true => Centre::at((summary.least + summary.largest) / 2.0),
+        false => Centre::of(&column, &summary, &Of::All, values.len()),
+    };
     about.sums = simd::run(Centring { values, centre, out });
     about
 }
@@ -230,7 +234,7 @@ impl<S> Task<S> for Looking<'_> {
 
 struct Centring<'a> {
     values: &'a [f64],
-    centre: Option<Centre>,
+    centre: Centre,
     out: &'a mut [f64],
 }
 
@@ -241,8 +245,7 @@ impl<S> Task<S> for Centring<'_> {
     fn run(self, _simd: S) -> [f64; 2] {
         let Centring { values, centre, out } = self;
         for (to, &value) in out.iter_mut().zip(values) {
-            let of = centre.as_ref().map_or(value, |centre| centre.apply(value));
-            *to = if value.is_nan() { 0.0 } else { of };
+            *to = if value.is_nan() { 0.0 } else { centre.apply(value) };
         }
         let mut sums = [0.0; LANES];
         for part in out.chunks(LANES) {

@@ -1,0 +1,132 @@
+# The result of local_pc(): a pcAlgo of the variables that were found.
+
+# found: from local_search(); about: the first entries of `local` in run_details().
+local_result <- function(found, scanner, labels, about, alpha, call, threads) {
+  variables <- found$variables
+  size <- length(variables)
+  scans <- found$scans[as.character(variables)]
+  is_left <- matrix(FALSE, size, size)
+  for (at in seq_len(size)) {
+    is_left[at, ] <- variables %in% scans[[at]]$left
+  }
+  joined <- is_left & t(is_left)
+  names <- labels[variables]
+  tests <- tests_by_level(found$scans, length(labels))
+  details <- list(
+    device = "cpu",
+    test = "gaussCItest",
+    alpha = alpha,
+    samples = scanner$columns$n_tests,
+    local = c(
+      about,
+      list(
+        variables = length(labels),
+        distance = stats::setNames(found$distance, names),
+        scanned = labels[sort(as.integer(names(found$scans)))]
+      )
+    ),
+    version = package_version()
+  )
+  attr(call, "pcgpu") <- details
+  edges <- lapply(seq_len(size), function(at) which(joined[at, ]))
+  skel <- fill_result(
+    empty_result(),
+    graph = result_graph(names, list(edges = edges), oriented = FALSE),
+    call = call,
+    max_ord = length(tests) - 1L,
+    n_edgetests = tests,
+    pMax = local_p_values(scans, variables, scanner)
+  )
+  skel@sepset <- local_sets(scans, variables, joined)
+  orient(skel, numCores = threads)
+}
+
+# Returns the number of tests by the size of their sets.
+tests_by_level <- function(scans, p) {
+  further <- lapply(scans, `[[`, "tests")
+  levels <- max(lengths(further), 0L)
+  c(length(scans) * (p - 1), Reduce(`+`, lapply(further, function(tests) c(tests, numeric(levels - length(tests)))), numeric(levels)))
+}
+
+# Returns the largest p-value of the tests of each pair, in the upper triangle, as a pcAlgo has them.
+local_p_values <- function(scans, variables, scanner) {
+  size <- length(variables)
+  columns <- scanner$columns
+  r <- if (is.null(columns$rust$C)) {
+    values <- values_of(columns, variables)
+    part <- list(n = as.double(columns$n), numbers = values)
+    near <- check_rust(rust_scan(part, values, 0, scanner$engine, list()))$near
+    matrix(unlist(lapply(near, `[[`, "r")), size, size)
+  } else {
+    columns$rust$C[variables, variables, drop = FALSE]
+  }
+  z <- matrix(if (columns$n_tests > 3) abs(fisher_z(r, columns$n_tests)) else 0, size, size)
+  for (at in seq_len(size)) {
+    scan <- scans[[at]]
+    place <- match(scan$with, variables)
+    there <- !is.na(place)
+    z[at, place[there]] <- pmin(z[at, place[there]], scan$z[there])
+  }
+  p <- 2 * stats::pnorm(pmin(z, t(z)), lower.tail = FALSE)
+  p[lower.tri(p, diag = TRUE)] <- -1
+  p
+}
+
+# Returns the separating sets as a pcAlgo has them: of both scans of a pair the smaller set, and of equal ones that of
+# the first variable. A set keeps its members that are in the graph.
+local_sets <- function(scans, variables, joined) {
+  size <- length(variables)
+  none <- rep.int(list(NULL), size)
+  sets <- rep.int(list(none), size)
+  for (at in seq_len(size)) {
+    scan <- scans[[at]]
+    # The empty set separates all others that are no candidates.
+    own <- rep.int(list(integer()), size)
+    place <- match(scan$with, variables)
+    own[place[!is.na(place)]] <- list(NULL)
+    place <- match(scan$removed, variables)
+    for (i in which(!is.na(place))) {
+      own[[place[i]]] <- scan$members[seq_len(scan$ends[i + 1L] - scan$ends[i]) + scan$ends[i]]
+    }
+    sets[[at]] <- own
+  }
+  result <- rep.int(list(none), size)
+  for (x in seq_len(size)) {
+    for (y in which(!joined[x, ] & seq_len(size) > x)) {
+      both <- Filter(Negate(is.null), list(sets[[x]][[y]], sets[[y]][[x]]))
+      set <- both[[which.min(lengths(both))]]
+      set <- match(set, variables)
+      result[[x]][[y]] <- sort(set[!is.na(set)])
+    }
+  }
+  result
+}
+
+# Returns lines for print() about a result of local_pc().
+local_note <- function(details) {
+  of <- details$local
+  if (is.null(of)) {
+    return(NULL)
+  }
+  complete <- sum(of$distance <= of$order)
+  sprintf(
+    "Around %s: %s of %s, scanned %s; all edges of the %s up to distance %s.",
+    of$target,
+    counted(length(of$distance), "variable"),
+    in_words(of$variables),
+    in_words(length(of$scanned)),
+    if (complete == 1L) "variable" else in_words(complete),
+    in_words(of$order)
+  )
+}
+
+# Returns the tests behind the p-values of a result of local_pc(), see q_values(): those of pairs with a complete
+# variable. The other pairs get -1, as if they were not tested.
+tests_of_local <- function(fit, of) {
+  p <- attr(fit, "pMax")
+  complete <- of$distance <= of$order
+  among <- outer(complete, complete, `|`)
+  values <- p[upper.tri(p) & among]
+  count <- sum(complete)
+  list(p = values, variables = 0, count = count * (of$variables - 1) - count * (count - 1) / 2)
+}
