@@ -220,6 +220,14 @@ shapes <- list(
     n.edgetests = is.null(n.edgetests) || is_whole(n.edgetests, 0, 2^53),
     memory = is.null(memory) ||
       (is.list(memory) || is_numbers(memory)) && is_texts(names(memory)) && all(vapply(memory, is_number, NA)),
+    local = is.null(local) ||
+      is.list(local) &&
+        is_text(local$target) &&
+        is_number(local$order) &&
+        is_count(local$variables, 1) &&
+        is_whole(local$distance, 0, 2^31) &&
+        is_texts(names(local$distance)) &&
+        is_texts(local$scanned),
     phase = is.null(phase) ||
       is.list(phase) &&
         is_numbers(phase$tests) &&

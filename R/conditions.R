@@ -49,6 +49,9 @@ describe <- function(value) {
   if (is_file(value)) {
     return(sprintf("a data file with %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }
+  if (is_plink(value)) {
+    return(sprintf("a file of %s and %s", counted(nrow(value), "sample"), counted(value$p, "marker")))
+  }
   if (is.data.frame(value)) {
     return(sprintf("a data frame with %s and %s", counted(nrow(value), "row"), counted(ncol(value), "column")))
   }

@@ -1,7 +1,7 @@
 #' Genotypes in PLINK's binary files
 #'
-#' Opens a `.bed` file of PLINK 1 with the tables of samples (`.fam`) and markers (`.bim`) beside it. The genotypes are
-#' not loaded: [pcSelect()], [local_pc()] and [markov_blanket()] map the file into memory and read its two bits a
+#' Opens a `.bed` file of PLINK 1 with its tables of samples (`.fam`) and markers (`.bim`) in the same folder. The
+#' genotypes are not loaded: [pcSelect()], [local_pc()] and [markov_blanket()] map the file into memory and read its two bits a
 #' genotype. Other functions, such as [suff_gauss()], read one block at a time. `[` and `as.matrix()` return ordinary
 #' matrices of a part or all of it.
 #'
@@ -47,20 +47,22 @@ plink_bed <- function(path, variables = NULL) {
   files <- paste0(base, c(".bed", ".fam", ".bim"))
   found <- check_rust(rust_bed_open(files[1L], files[2L], files[3L]))
   if (found$n < 1 || found$p < 1) {
-    abort_argument("path", path, "it must have at least one of each.", has = sprintf("%.0f samples and %.0f markers", found$n, found$p))
+    abort_argument(
+      "path",
+      path,
+      "it must have at least one of each.",
+      has = sprintf("%.0f samples and %.0f markers", found$n, found$p)
+    )
   }
-  x <- structure(
-    c(list(path = normalizePath(files[1L])), found, list(variables = NULL)),
-    class = "pcgpu_plink"
-  )
-  x["variables"] <- list(if (!is.null(variables)) check_beside(variables, x))
+  x <- structure(c(list(path = normalizePath(files[1L])), found, list(variables = NULL)), class = "pcgpu_plink")
+  x["variables"] <- list(if (!is.null(variables)) check_variables_of(variables, x))
   x
 }
 
 is_plink <- function(x) inherits(x, "pcgpu_plink")
 
-# Returns the variables beside the genotypes as a matrix of doubles.
-check_beside <- function(variables, x) {
+# Returns the variables before the markers as a matrix of doubles.
+check_variables_of <- function(variables, x) {
   variables <- check_table(read_data(variables, "variables"), "variables")
   names <- rownames(if (is.data.frame(variables) && is.integer(attr(variables, "row.names"))) NULL else variables)
   variables <- as.matrix(variables)
@@ -78,16 +80,30 @@ check_beside <- function(variables, x) {
       "variables",
       variables,
       "put them in the order of the .fam file, by match().",
-      has = sprintf("the samples in another order (%s in row %d)", dQuote(names[names != x$samples][1L], FALSE), which(names != x$samples)[1L])
+      has = sprintf(
+        "the samples in another order (%s in row %d)",
+        dQuote(names[names != x$samples][1L], FALSE),
+        which(names != x$samples)[1L]
+      )
     )
   }
   own <- colnames(variables)
   if (is.null(own) || anyNA(own) || !all(nzchar(own)) || anyDuplicated(own)) {
-    abort_argument("variables", variables, "give each column a name of its own.", has = "columns without a name of their own")
+    abort_argument(
+      "variables",
+      variables,
+      "give each column a name of its own.",
+      has = "columns without a name of their own"
+    )
   }
   infinite <- colSums(is.infinite(variables)) > 0
   if (any(infinite)) {
-    abort_argument("variables", variables, "drop these columns, or set the values to NA.", has = paste("infinite values in", column_names(variables, infinite)))
+    abort_argument(
+      "variables",
+      variables,
+      "drop these columns, or set the values to NA.",
+      has = paste("infinite values in", column_names(variables, infinite))
+    )
   }
   dimnames(variables) <- list(NULL, own)
   variables

@@ -45,7 +45,10 @@ local_result <- function(found, scanner, labels, about, alpha, call, threads) {
 tests_by_level <- function(scans, p) {
   further <- lapply(scans, `[[`, "tests")
   levels <- max(lengths(further), 0L)
-  c(length(scans) * (p - 1), Reduce(`+`, lapply(further, function(tests) c(tests, numeric(levels - length(tests)))), numeric(levels)))
+  c(
+    length(scans) * (p - 1),
+    Reduce(`+`, lapply(further, function(tests) c(tests, numeric(levels - length(tests)))), numeric(levels))
+  )
 }
 
 # Returns the largest p-value of the tests of each pair, in the upper triangle, as a pcAlgo has them.
@@ -110,13 +113,14 @@ local_note <- function(details) {
   }
   complete <- sum(of$distance <= of$order)
   sprintf(
-    "Around %s: %s of %s, scanned %s; all edges of the %s up to distance %s.",
+    "Around %s: %s of %s variables, %s scanned. %s up to distance %s, with all %s edges.",
     of$target,
-    counted(length(of$distance), "variable"),
+    in_words(length(of$distance)),
     in_words(of$variables),
     in_words(length(of$scanned)),
-    if (complete == 1L) "variable" else in_words(complete),
-    in_words(of$order)
+    if (complete == 1L) "One is" else paste(in_words(complete), "are"),
+    in_words(of$order),
+    if (complete == 1L) "its" else "their"
   )
 }
 

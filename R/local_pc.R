@@ -17,15 +17,15 @@
 #' result then includes the target's spouses, the other parents of its children, see [markov_blanket()]. `order = Inf`
 #' learns the whole component of the target.
 #'
-#' If all tests are right (large samples, and no two variables that are independent by chance of the parameters), the
-#' result is the CPDAG of the DAG that its variables span in the true DAG. So its edges, and v-structures, are exactly
-#' those of [pc()] among these variables, and its arrows are arrows of [pc()]. An edge without a direction may have one in
-#' the whole graph, if an arrow from further away implies it. A larger `order` shows more of these.
+#' If all tests are right, the result is the CPDAG of the part of the true DAG that its variables span. Tests are right in
+#' large samples, if no effects cancel. The edges and v-structures of the result are then those of [pc()] among these
+#' variables, and its arrows are arrows of [pc()]. An edge without a direction may have one in the whole graph, if an
+#' arrow from further away implies it. A larger `order` shows more of these.
 #'
-#' In finite samples the edges may differ from those of [pc()]: a scan conditions on all candidates that are left for its
-#' variable, but [pc()] removes an edge as soon as either of its ends does, so its sets come from fewer variables. Sets of
-#' equal size are also tried in another order, the strongest candidates first. The result does not depend on the order of
-#' the columns, except for v-structures that contradict each other, as in [pc()].
+#' In finite samples the edges may differ from those of [pc()]. A scan conditions on all candidates that are left for its
+#' variable. [pc()] removes an edge as soon as one of its ends does, so it draws sets from fewer variables. Sets of equal
+#' size are also tried in another order, the strongest candidates first. The result does not depend on the order of the
+#' columns, except for v-structures that contradict each other, as in [pc()].
 #'
 #' @param data Data with observations in rows: a numeric matrix or data frame; a [pcgpu_file()], [plink_bed()], sparse
 #'   matrix, `DelayedMatrix` or `big.matrix`, which are read once for each distance; or a sufficient statistic,

@@ -95,7 +95,10 @@ pcSelect.presel <- function(
   progress = NULL
 ) {
   check_select_given(missing(y), missing(dm), missing(alpha))
-  check_given(list(alphapre = missing(alphapre)), list(alphapre = "give the level of the first selection, such as 0.1."))
+  check_given(
+    list(alphapre = missing(alphapre)),
+    list(alphapre = "give the level of the first selection, such as 0.1.")
+  )
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   bar <- progress_reporter(progress)
   on.exit(bar$close())
@@ -139,11 +142,7 @@ select_level <- function(alpha, argument) {
 # Returns what both passes need: the correlations `r` of y with all columns, and the columns or, for methods that need
 # it, the matrix `C` of y and all columns.
 selection_of <- function(y, dm, corMethod, threads, bar) {
-  method <- check_choice(
-    corMethod,
-    c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink"),
-    "corMethod"
-  )
+  method <- check_choice(corMethod, c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink"), "corMethod")
   columns <- new_columns(dm, "dm")
   check_rows(columns, "dm")
   y <- check_response(y, columns)

@@ -21,6 +21,8 @@
 #'   2.7-12, except for the differences listed in [pc()]. If a later pcalg answers differently, a new minor version
 #'   follows it.
 #' - [fci()], [rfci()], [fciPlus()], [pdsep()], [udag2pag()]: the same, except `paths`, which pcalg does not have.
+#' - [pcSelect()], [pcSelect.presel()]: the arguments of pcalg's functions and the answers of pcalg 2.7-12, except for the
+#'   differences listed there.
 #' - [orient()]; `device = "auto"`, `"cpu"`, `"cuda"`, `"cuda:N"`; `progress`.
 #' - Arguments of [pc_control()]: `result`, `checkpoint`, `time_limit`, `cluster`, `tiers`, `forbidden` and `required`.
 #' - The tests of conditional independence: their arguments, p-values and the elements of `suffStat` that they read.
@@ -43,7 +45,8 @@
 #' - Arguments of `pc_control()`: `parallel_tests`, `context.all`, `context.tier`, `na`.
 #' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [cstar()], [select_features()],
 #'   [selection_ensemble()], [ensemble_rows()], [causal_effects()], [markov_check()], [q_values()], [compare_graphs()],
-#'   [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], and the classes that they
+#'   [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], [local_pc()],
+#'   [markov_blanket()], [plink_bed()], the argument `stable` of [pcSelect()], and the classes that they
 #'   return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
 #' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
 #' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edge_table()`, `sepset()` and

@@ -9,8 +9,8 @@
 #' [pc()] names packages for these cases.
 #'
 #' Names that other packages mask:
-#' - `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and
-#'   `binCItest()` of this package. Load pcgpu last, write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's
+#' - `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `pcSelect()`, `gaussCItest()`, `disCItest()`
+#'   and `binCItest()` of this package. Load pcgpu last, write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's
 #'   S4Vectors, which comes with SummarizedExperiment, has a `pc()`, too.
 #' - `library(igraph)` after `library(pcgpu)` masks `edges()`, with a message. Use [edge_table()], a name that no other
 #'   package has.
@@ -63,7 +63,7 @@
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
 #' | `file_unreadable` | a data file does not exist or cannot be read | see the message |
 #' | `file_unwritable` | a file cannot be written | another path, or more free space |
-#' | `file_foreign` | a file is not a data file | use a file of [write_pcgpu_file()] |
+#' | `file_foreign` | a file is not a data file, or not one of PLINK | use a file of [write_pcgpu_file()], or for [plink_bed()] a `.bed` file |
 #' | `file_version` | a data file is from another version | write it again |
 #' | `file_truncated` | the end of a data file is missing | copy it again |
 #' | `file_damaged` | the content of a data file has changed since it was written | write it again |

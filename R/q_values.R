@@ -128,7 +128,8 @@ is_selected <- function(x) {
     !anyNA(x$zMin)
 }
 
-# The tests are those of all columns with the response, each with its largest p-value.
+# Returns the q-values of a result of pcSelect(). The tests are those of all columns with the response, each with its
+# largest p-value.
 q_of_selected <- function(fit, method) {
   p <- 2 * stats::pnorm(fit$zMin, lower.tail = FALSE)
   adjusted <- check_rust(rust_q_values(p[fit$G], p, 0, as.double(length(p)), method == "BY"))

@@ -181,6 +181,7 @@ print.pcgpu_details <- function(x, ...) {
     by_level <- paste0("; level ", level_names(known), ": ", format_seconds(known$seconds), recycle0 = TRUE)
     say("Seconds: ", format_seconds(x$seconds), paste(by_level, collapse = ""))
   }
+  say_lines(local_note(x))
   if (!is.null(x$ended)) {
     say("Stopped by the ", x$ended, " after level ", x$level)
   }

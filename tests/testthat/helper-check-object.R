@@ -49,6 +49,20 @@ objects_in_use <- function() {
         function(o) select_features(o, x[, 1] > 0, 2)
       )
     ),
+    pcgpu_plink = list(
+      make = function() {
+        plink_bed(write_bed(random_genotypes(60, 6, 1)), data.frame(x = x[, 1], z = x[, 2]))
+      },
+      uses = list(
+        print,
+        as.matrix,
+        dim,
+        function(o) o[1:2, "m1"],
+        suff_gauss,
+        function(o) pcSelect(x[, 3], o, 0.1, numCores = 1),
+        function(o) local_pc(o, "x", 0.1, numCores = 1)
+      )
+    ),
     pcgpu_gauss_data = list(
       make = function() suff_gauss(x, keep = "data"),
       uses = list(

@@ -38,10 +38,16 @@ test_that("no method has an argument that it does not know", {
   on_no_page(
     for (i in seq_len(nrow(methods))) {
       name <- methods$name[i]
-      object <- if (methods$class[i] == "pcgpu_file") pcgpu_file(path) else bare_object(methods$class[i])
+      object <- switch(
+        methods$class[i],
+        pcgpu_file = pcgpu_file(path),
+        pcgpu_plink = plink_bed(system.file("extdata", "genotypes.bed", package = "pcgpu")),
+        bare_object(methods$class[i])
+      )
       first <- switch(
         name,
-        "[.pcgpu_file" = list(object, 1, 1),
+        "[.pcgpu_file" = ,
+        "[.pcgpu_plink" = list(object, 1, 1),
         "[[.pcgpu_gauss_data" = list(object, "n"),
         list(object)
       )
@@ -104,6 +110,7 @@ test_that("no exported function has an argument that it does not know", {
     stability = list(x, alpha = 0.1),
     cstar = list(x, alpha = 0.1),
     plot_cpdag = list(mixed_fits()$full),
+    markov_blanket = list(mixed_fits()$full, 1),
     select_features = list(x, x[, 1]),
     selection_ensemble = list()
   )

@@ -26,6 +26,22 @@ test_that("Ctrl-C stops the orientation of a dense graph", {
   expect_lt(stopped$took, 0.5)
 })
 
+test_that("Ctrl-C stops a selection, and a search around one variable", {
+  skip_on_os("windows")
+  # Nearly all columns are related given any others.
+  set.seed(1)
+  x <- matrix(rnorm(60 * 3000), 60) + rnorm(60)
+  for (work in list(
+    function() pcSelect(x[, 1], x[, -1], 0.9),
+    function() pcSelect(x[, 1], x[, -1], 0.9, stable = TRUE),
+    function() local_pc(x, 1, 0.9)
+  )) {
+    stopped <- press_in_time(work)
+    expect_identical(stopped$outcome, "stopped")
+    expect_lt(stopped$took, 0.5)
+  }
+})
+
 test_that("Ctrl-C stops a long kernel test", {
   skip_on_os("windows")
   s <- suff_kernel(random_data(random_dag(6, 2, seed = 1), 20000, kind = "nonlinear", seed = 1), seed = 1)

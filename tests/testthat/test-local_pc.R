@@ -109,7 +109,7 @@ test_that("data, files, sparse matrices and blocks give one result on any thread
   }
 })
 
-test_that("around a phenotype beside genotypes", {
+test_that("a phenotype has markers as its neighbours", {
   g <- random_genotypes(200, 300, 8, 0.02)
   set.seed(8)
   BMI <- rowSums(g[, c(20, 30)], na.rm = TRUE) + rnorm(200) / 2
@@ -126,7 +126,7 @@ test_that("a result prints, and other functions accept it", {
   dag <- random_dag(40, neighbours = 2, seed = 5)
   x <- random_data(dag, 300, seed = 5, numCores = 1)
   fit <- local_pc(x, "x20", 0.01)
-  expect_output(print(fit), "Around x20: [0-9]+ variables of 40, scanned [0-9]+")
+  expect_output(print(fit), "Around x20: [0-9]+ of 40 variables, [0-9]+ scanned")
   expect_s3_class(edge_table(fit), "data.frame")
   nodes <- fit@graph@nodes
   expect_true(validObject(fit))
@@ -187,5 +187,9 @@ test_that("mistakes are named", {
   refused("`data\\$n` is missing: pass the number", list(C = diag(3)), 1, 0.1)
   refused("missing values", list(C = replace(diag(3), c(2, 4), NA), n = 9), 1, 0.1)
   expect_warning(local_pc(replace(x, 11:20, 1), 1, 0.1), "constant in column \"b\"", class = "pcgpu_warning_constant")
-  expect_error(suppressWarnings(local_pc(replace(x, 11:20, 1), "b", 0.1)), "`target` is constant", class = "pcgpu_error_argument")
+  expect_error(
+    suppressWarnings(local_pc(replace(x, 11:20, 1), "b", 0.1)),
+    "`target` is constant",
+    class = "pcgpu_error_argument"
+  )
 })

@@ -244,7 +244,11 @@ test_that("mistakes are named", {
   refused("`corMethod` is", y, x, 0.1, "best")
   refused("`stable` is", y, x, 0.1, stable = NA)
   refused("`numCores` is", y, x, 0.1, numCores = 0)
-  expect_warning(found <- pcSelect(y, cbind(a = 1, b = y + x[, 1] / 9), 0.1), "constant in column \"a\"", class = "pcgpu_warning_constant")
+  expect_warning(
+    found <- pcSelect(y, cbind(a = 1, b = y + x[, 1] / 9), 0.1),
+    "constant in column \"a\"",
+    class = "pcgpu_warning_constant"
+  )
   expect_identical(found$G, c(a = FALSE, b = TRUE))
   expect_identical(found$zMin[1], 0)
 })

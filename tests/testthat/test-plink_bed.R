@@ -26,7 +26,11 @@ test_that("variables come before the markers", {
   expect_error(plink_bed(path, pheno[1:9, ]), "needs a row for each of the 10 samples", class = "pcgpu_error_argument")
   named <- as.matrix(pheno)
   rownames(named) <- rev(rownames(g))
-  expect_error(plink_bed(path, named), "the samples in another order .\"s10\" in row 1.", class = "pcgpu_error_argument")
+  expect_error(
+    plink_bed(path, named),
+    "the samples in another order .\"s10\" in row 1.",
+    class = "pcgpu_error_argument"
+  )
   expect_error(plink_bed(path, unname(named[10:1, ])), "without a name", class = "pcgpu_error_argument")
   expect_error(plink_bed(path, data.frame(a = letters[1:10])), "not numeric", class = "pcgpu_error_argument")
   expect_error(plink_bed(path, data.frame(a = c(Inf, 1:9))), "infinite", class = "pcgpu_error_argument")

@@ -137,6 +137,16 @@ udag2pag <- function(
   pag
 }
 
+pcSelect <- function(y, dm, alpha, corMethod = "standard", verbose = FALSE, directed = FALSE) {
+  r <- as.vector(cor(y, dm))
+  list(G = stats::setNames(abs(r) > 0.5, colnames(dm)), zMin = abs(r))
+}
+
+pcSelect.presel <- function(y, dm, alpha, alphapre, corMethod = "standard", verbose = 0, directed = FALSE) {
+  found <- pcSelect(y, dm, alpha)
+  list(pcs = found$G, Xnew = dm, zMin = found$zMin)
+}
+
 # Answers like a test. Each of these functions has its own body, because R treats functions with equal arguments and
 # body as one.
 gaussCItest <- function(x, y, S, suffStat) as.numeric(abs(suffStat$C[x, y]) < 0.1)

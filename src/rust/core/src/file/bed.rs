@@ -1,4 +1,4 @@
-//! PLINK's files of genotypes: a `.bed` file, mapped into memory, and the tables of samples (`.fam`) and markers (`.bim`) beside it.
+//! PLINK's files of genotypes: a `.bed` file, mapped into memory, and its tables of samples (`.fam`) and markers (`.bim`).
 //!
 //! A `.bed` file has three bytes, 6c, 1b and 01, and then for each marker two bits for each sample, filled up to whole bytes. 00 as the
 //! third byte is an older order, by sample. The tables are text with a line for each sample or marker; the second field is its name.

@@ -125,8 +125,8 @@ impl Square {
         Ok(Square { cells, members: memory::copied(members, Use::Level)?, rule })
     }
 
-    /// Passes the partial correlation of the member in place x and the target given each set of `size` of the other places, in
-    /// lexicographic order, to `visit`, until it returns false. `visit` gets the members' numbers.
+    /// Passes the partial correlation of the member in place x and the target given each set of `size` other places to `visit`, until it
+    /// returns false. Sets come in lexicographic order; `visit` gets their members' numbers.
     pub fn each_set<E>(
         &self,
         x: usize,

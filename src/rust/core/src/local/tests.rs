@@ -28,7 +28,7 @@ fn columns(n: usize, p: usize, seed: u64, copied: bool) -> Vec<Vec<f64>> {
     all
 }
 
-/// All subsets of `size` of `of`, in lexicographic order.
+/// Returns all subsets of `size` of `of`, in lexicographic order.
 fn subsets_of(of: &[u32], size: usize) -> Vec<Vec<u32>> {
     if size == 0 {
         return vec![Vec::new()];
@@ -38,7 +38,7 @@ fn subsets_of(of: &[u32], size: usize) -> Vec<Vec<u32>> {
     (0..of.len()).flat_map(with).collect()
 }
 
-/// The definition: which candidates 1, 2, ... are left for variable 0, and their smallest |z|.
+/// Returns by the definition which candidates 1, 2, ... are left for variable 0, and their smallest |z|.
 fn plainly(c: &[f64], p: usize, n: f64, cutoff: f64, stable: bool) -> (Vec<bool>, Vec<f64>) {
     let gauss = Gauss::new(by_column(c, p).unwrap(), n, Reading::GaussCItest).unwrap();
     let rule = Rule::new(n, cutoff).unwrap();

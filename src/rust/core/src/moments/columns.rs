@@ -74,10 +74,14 @@ impl Holding {
             let whole = values.chunks_exact(LANES);
             let rest = whole.remainder();
             for values in whole.clone() {
-                (0..LANES).for_each(|lane| self.sum_up(lane, values[lane]));
+                for lane in 0..LANES {
+                    self.sum_up(lane, values[lane]);
+                }
             }
             for values in whole {
-                (0..LANES).for_each(|lane| self.widen(lane, values[lane]));
+                for lane in 0..LANES {
+                    self.widen(lane, values[lane]);
+                }
             }
             for (lane, &value) in rest.iter().enumerate() {
                 self.sum_up(lane, value);

@@ -156,8 +156,8 @@ fn looked_up(bytes: &[u8], tables: &[[f64; 256]]) -> f64 {
     let (fours, of_fours) = (bytes.chunks_exact(4), tables.chunks_exact(4));
     let rest = fours.remainder().iter().zip(of_fours.remainder());
     for (bytes, tables) in fours.zip(of_fours) {
-        for at in 0..4 {
-            sums[at] += tables[at][usize::from(bytes[at])];
+        for ((sum, table), &byte) in sums.iter_mut().zip(tables).zip(bytes) {
+            *sum += table[usize::from(byte)];
         }
     }
     rest.for_each(|(&byte, table)| sums[0] += table[usize::from(byte)]);

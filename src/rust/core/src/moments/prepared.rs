@@ -248,8 +248,15 @@ impl<S> Task<S> for Centring<'_> {
             *to = if value.is_nan() { 0.0 } else { centre.apply(value) };
         }
         let mut sums = [0.0; LANES];
-        for part in out.chunks(LANES) {
-            sums.iter_mut().zip(part).for_each(|(sum, value)| *sum += value);
+        let whole = out.chunks_exact(LANES);
+        let rest = whole.remainder();
+        for part in whole {
+            for (sum, value) in sums.iter_mut().zip(part) {
+                *sum += value;
+            }
+        }
+        for (sum, value) in sums.iter_mut().zip(rest) {
+            *sum += value;
         }
         [added(sums), multiplied(out, [&*out])[0]]
     }
@@ -290,15 +297,14 @@ fn multiplied<const K: usize>(x: &[f64], ys: [&[f64]; K]) -> [f64; K] {
     for from in (0..whole).step_by(LANES) {
         let of_x = &x[from..from + LANES];
         for (sums, y) in sums.iter_mut().zip(ys) {
-            let of_y = &y[from..from + LANES];
-            for lane in 0..LANES {
-                sums[lane] += of_x[lane] * of_y[lane];
+            for ((sum, x), y) in sums.iter_mut().zip(of_x).zip(&y[from..from + LANES]) {
+                *sum += x * y;
             }
         }
     }
     for (sums, y) in sums.iter_mut().zip(ys) {
-        for (lane, at) in (whole..x.len()).enumerate() {
-            sums[lane] += x[at] * y[at];
+        for ((sum, x), y) in sums.iter_mut().zip(&x[whole..]).zip(&y[whole..]) {
+            *sum += x * y;
         }
     }
     sums.map(added)
