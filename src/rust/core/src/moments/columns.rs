@@ -74,13 +74,13 @@ impl Holding {
             let whole = values.chunks_exact(LANES);
             let rest = whole.remainder();
             for values in whole.clone() {
-                for lane in 0..LANES {
-                    self.sum_up(lane, values[lane]);
+                for (lane, &value) in values.iter().enumerate() {
+                    self.sum_up(lane, value);
                 }
             }
             for values in whole {
-                for lane in 0..LANES {
-                    self.widen(lane, values[lane]);
+                for (lane, &value) in values.iter().enumerate() {
+                    self.widen(lane, value);
                 }
             }
             for (lane, &value) in rest.iter().enumerate() {

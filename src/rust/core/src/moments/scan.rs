@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_pass_has_the_correlations_of_each_pair_on_any_threads() {
         for (n, p) in [(4, 3), (37, 300), (130, 140)] {
-            let bytes: Vec<u8> = (0..p * Genotypes::bytes_of(n)).map(|at| (at * 7919 >> 3) as u8).collect();
+            let bytes: Vec<u8> = (0..p * Genotypes::bytes_of(n)).map(|at| ((at * 7919) >> 3) as u8).collect();
             let genotypes = Genotypes::new(&bytes, n);
             let doubles: Vec<f64> = (0..n * 5).map(|at| (at * 104_729 % 10_007) as f64 / 50.0).collect();
             let whole: Vec<i32> = (0..n * 2).map(|at| (at * 31 % 13) as i32).collect();
