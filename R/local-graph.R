@@ -79,30 +79,35 @@ local_p_values <- function(scans, variables, scanner) {
 # the first variable. A set keeps its members that are in the graph.
 local_sets <- function(scans, variables, joined) {
   size <- length(variables)
-  none <- rep.int(list(NULL), size)
-  sets <- rep.int(list(none), size)
-  for (at in seq_len(size)) {
-    scan <- scans[[at]]
-    # The empty set separates all others that are no candidates.
-    own <- rep.int(list(integer()), size)
-    place <- match(scan$with, variables)
-    own[place[!is.na(place)]] <- list(NULL)
-    place <- match(scan$removed, variables)
-    for (i in which(!is.na(place))) {
-      own[[place[i]]] <- scan$members[seq_len(scan$ends[i + 1L] - scan$ends[i]) + scan$ends[i]]
-    }
-    sets[[at]] <- own
-  }
-  result <- rep.int(list(none), size)
+  # The empty set separates pairs of which neither is a candidate of the other.
+  result <- lapply(seq_len(size), function(x) {
+    row <- rep.int(list(NULL), size)
+    row[!joined[x, ] & seq_len(size) > x] <- list(integer())
+    row
+  })
+  found <- lapply(scans, sets_of_scan, variables)
   for (x in seq_len(size)) {
-    for (y in which(!joined[x, ] & seq_len(size) > x)) {
-      both <- Filter(Negate(is.null), list(sets[[x]][[y]], sets[[y]][[x]]))
-      set <- both[[which.min(lengths(both))]]
-      set <- match(set, variables)
-      result[[x]][[y]] <- sort(set[!is.na(set)])
+    for (i in seq_along(found[[x]]$place)) {
+      y <- found[[x]]$place[i]
+      set <- found[[x]]$sets[[i]]
+      other <- match(x, found[[y]]$place)
+      length_of_other <- if (is.na(other)) Inf else length(found[[y]]$sets[[other]])
+      if (length(set) < length_of_other || length(set) == length_of_other && x < y) {
+        members <- match(set, variables)
+        result[[min(x, y)]][[max(x, y)]] <- sort(members[!is.na(members)])
+      }
     }
   }
   result
+}
+
+# Returns list(place, sets): the variables of the graph that tests given others have separated from the scanned one, by
+# their place, and the sets.
+sets_of_scan <- function(scan, variables) {
+  place <- match(scan$removed, variables)
+  there <- which(!is.na(place))
+  sets <- lapply(there, function(i) scan$members[seq_len(scan$ends[i + 1L] - scan$ends[i]) + scan$ends[i]])
+  list(place = place[there], sets = sets)
 }
 
 # Returns lines for print() about a result of local_pc().

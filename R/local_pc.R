@@ -38,7 +38,8 @@
 #' @param numCores Number of threads, all cores by default. The result does not depend on it.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return An object of class `pcAlgo`, see [pc()], of the variables found, in the order of `data`. [edge_table()],
-#'   [neighbours()], `plot()`, [as_igraph()] and [q_values()] accept it. [sepset()] returns those members of a set that
+#'   [neighbours()], `plot()`, [as_igraph()] and [q_values()] accept it. Markers with one name get numbers behind
+#'   it. [sepset()] returns those members of a set that
 #'   are in the graph. [run_details()] has an entry `local`, a list:
 #'   - `target`, its name; `order`, as given; `variables`, the number of all variables;
 #'   - `distance`, for each variable of the graph its distance from the target in edges; those up to `order` are
@@ -84,8 +85,7 @@ local_pc <- function(data, target, alpha, order = 1, m.max = Inf, numCores, prog
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   columns <- local_columns(data, threads)
-  labels <- own_names(list_of_names(columns), columns$p) %||% as.character(seq_len(columns$p))
-  labels <- told_names(labels)
+  labels <- local_labels(columns)
   target <- variables_at(target, labels, "target")
   if (length(target) != 1L) {
     abort_argument("target", labels[target], "use one variable, by name or number.")
@@ -99,7 +99,12 @@ local_pc <- function(data, target, alpha, order = 1, m.max = Inf, numCores, prog
   )
   found <- local_search(scanner, target, order)
   bar$close()
-  local_result(found, scanner, labels, list(target = labels[target], order = order), alpha, call, threads)
+  about <- list(target = labels[target], order = order)
+  with_room(
+    local_result(found, scanner, labels, about, alpha, call, threads),
+    "the result, with p x p matrices and lists of the variables found,",
+    "use a smaller `order` or `alpha`"
+  )
 }
 
 # Returns the columns of data or of a sufficient statistic, with the sample size `n`.
@@ -136,8 +141,13 @@ check_observations <- function(n) {
   check_number(plain_integer64(n, "suffStat$n"), "suffStat$n", hint, 1, below = Inf)
 }
 
-# Returns what own_names() takes.
-list_of_names <- function(columns) matrix(0, 0L, columns$p, dimnames = list(NULL, columns$names))
+# Returns the names of the variables, or their numbers. Markers may have one name, such as ".": they get numbers behind
+# it.
+local_labels <- function(columns) {
+  names <- if (is_plink(columns$x)) make.unique(columns$names) else columns$names
+  named <- matrix(0, 0L, columns$p, dimnames = list(NULL, names))
+  told_names(own_names(named, columns$p) %||% numbered_names(named))
+}
 
 # Scans variables. Returns for each of them the outcome of rust_neighbours(), with `with` and `r`, its candidates
 # before tests given others.

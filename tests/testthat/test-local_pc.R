@@ -118,6 +118,10 @@ test_that("a phenotype has markers as its neighbours", {
   fit <- local_pc(x, "BMI", 1e-4)
   expect_setequal(neighbours(fit, "BMI")$name, c("m20", "m30", "age"))
   expect_identical(neighbours(fit, "BMI", follow = "parents")$name, c("m20", "m30"))
+  colnames(g)[c(20, 30, 40)] <- "."
+  x <- plink_bed(write_bed(g), data.frame(BMI, age))
+  expect_setequal(neighbours(local_pc(x, "BMI", 1e-4), "BMI")$name, c(".", "..1", "age"))
+  x <- plink_bed(write_bed(random_genotypes(200, 300, 8, 0.02)))
   # A marker and its copies hide each other, as in pcalg.
   expect_identical(nrow(edge_table(local_pc(x, "m1", 1e-4, order = 0))), 0L)
 })

@@ -155,7 +155,7 @@ test_that("a selection in two steps is pcalg's", {
     expect_identical(names(which(found$pcs)), names(which(second$G)))
     expect_identical(found$Xnew, data$dm[, first$G])
     expect_equal(found$zMin[first$G], second$zMin)
-    if (requireNamespace("pcalg", quietly = TRUE) && exists("pcSelect.presel", asNamespace("pcalg"))) {
+    if (has_pcalg_itself()) {
       expect_equal(found, pcalg::pcSelect.presel(data$y, data$dm, 0.01, 0.2, method))
     }
   }
@@ -251,4 +251,18 @@ test_that("mistakes are named", {
   )
   expect_identical(found$G, c(a = FALSE, b = TRUE))
   expect_identical(found$zMin[1], 0)
+})
+
+test_that("robust correlations are those of mcor()", {
+  skip_without_pcalg()
+  skip_if_not(exists("mcor", asNamespace("pcgpu")), "mcor() is not in this version")
+  data <- select_data(80, 8, 7)
+  for (method in c("Qn", "QnStable", "ogkScaleTau2", "ogkQn")) {
+    same_as_pcalg(data$y, data$dm, 0.1, corMethod = method)
+    expect_equal(
+      pcSelect.presel(data$y, data$dm, 0.05, 0.3, method),
+      pcalg::pcSelect.presel(data$y, data$dm, 0.05, 0.3, method),
+      tolerance = 1e-7
+    )
+  }
 })

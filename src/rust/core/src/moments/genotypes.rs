@@ -97,6 +97,11 @@ pub(super) struct Lookup<'a> {
 }
 
 impl<'a> Lookup<'a> {
+    /// Returns the number of bytes of the tables of a variable with `n` values.
+    pub fn bytes(n: usize) -> usize {
+        n.div_ceil(IN_BYTE) * std::mem::size_of::<[f64; 256]>()
+    }
+
     /// Makes the tables. `missing`: the samples without a value, whose `values` are 0. `sums`: those of the values and their squares.
     pub fn new(values: &'a [f64], missing: &[u32], sums: [f64; 2]) -> Result<Self> {
         let n = values.len();

@@ -13,6 +13,9 @@ use crate::Result;
 /// Number of columns of a task.
 const BLOCK: usize = 128;
 
+/// Number of bytes of the tables of targets that are used together, unless one takes more.
+const TABLES: usize = if cfg!(test) { 1 << 16 } else { 1 << 28 };
+
 /// Number of targets by which a column is multiplied at a time.
 const AT_ONCE: usize = 4;
 
@@ -44,37 +47,28 @@ pub fn scan(
     pool: &Pool,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Scan> {
-    let mut tables = Vec::new();
+    let (p, numbers, count) = (table.p(), table.numbers.len(), targets.p());
+    let mut parts = Vec::new();
+    let mut pass = Pass { table, targets, first: 0, tables: Vec::new(), least };
+    let share = numbers as f64 / p.max(1) as f64;
+    pass.run(0..numbers, &mut parts, pool, &mut |done| watch(share * done))?;
     if table.genotypes.is_some() {
-        for t in 0..targets.p() {
-            let about = &targets.about[t];
-            memory::push(&mut tables, Lookup::new(targets.column(t), &about.missing, about.sums)?, Use::Correlations)?;
+        // The tables of all targets may not fit into memory.
+        let at_once = (TABLES / Lookup::bytes(table.n()).max(1)).clamp(1, count.max(1));
+        for first in (0..count).step_by(at_once) {
+            pass.first = first;
+            pass.tables = memory::space(at_once, Use::Correlations)?;
+            for t in first..count.min(first + at_once) {
+                let about = &targets.about[t];
+                pass.tables.push(Lookup::new(targets.column(t), &about.missing, about.sums)?);
+            }
+            let (before, now) = (first as f64 / count as f64, pass.tables.len() as f64 / count as f64);
+            let told = &mut |done: f64| watch(share + (1.0 - share) * (before + now * done));
+            pass.run(numbers..p, &mut parts, pool, told)?;
         }
     }
-    let (p, numbers) = (table.p(), table.numbers.len());
-    // A task has columns of one kind.
-    let of_numbers = numbers.div_ceil(BLOCK);
-    let tasks = of_numbers + (p - numbers).div_ceil(BLOCK);
-    let columns = |task: usize| match task.checked_sub(of_numbers) {
-        None => task * BLOCK..numbers.min((task + 1) * BLOCK),
-        Some(task) => numbers + task * BLOCK..p.min(numbers + (task + 1) * BLOCK),
-    };
-    let mut parts = memory::space(tasks, Use::Correlations)?;
-    parts.resize_with(tasks, || Mutex::new(Scan::default()));
-    let pass = Pass { table, targets, tables: &tables, least };
-    let work = |scratch: &mut Scratch, task: usize, stop: &Stop| {
-        if let Ok(mut part) = parts[task].lock() {
-            match task < of_numbers {
-                true => pass.numbers(columns(task), scratch, stop, &mut part),
-                false => pass.genotypes(columns(task), scratch, stop, &mut part),
-            }
-        }
-    };
-    let cells = table.n() as f64 * p as f64 * targets.p() as f64;
-    pool.run(tasks, cells < SMALL as f64, |_| 1.0, &mut |done| watch(done / tasks.max(1) as f64), work)?;
     let mut all = Scan::default();
-    all.near.resize_with(targets.p(), Vec::new);
-    let parts: Vec<Scan> = parts.into_iter().filter_map(|part| part.into_inner().ok()).collect();
+    all.near.resize_with(count, Vec::new);
     for (t, near) in all.near.iter_mut().enumerate() {
         *near = memory::space(parts.iter().filter_map(|part| part.near.get(t)).map(Vec::len).sum(), Use::Correlations)?;
     }
@@ -98,11 +92,44 @@ struct Scratch {
 struct Pass<'a> {
     table: &'a Table<'a>,
     targets: &'a Prepared,
-    tables: &'a [Lookup<'a>],
+    /// For genotypes: the first target of a group, and the tables of the group.
+    first: usize,
+    tables: Vec<Lookup<'a>>,
     least: f64,
 }
 
 impl Pass<'_> {
+    /// Passes over columns of one kind, and appends what each task finds.
+    fn run(
+        &self,
+        columns: Range<usize>,
+        parts: &mut Vec<Scan>,
+        pool: &Pool,
+        watch: &mut dyn FnMut(f64) -> Result<()>,
+    ) -> Result<()> {
+        let tasks = columns.len().div_ceil(BLOCK);
+        let is_numbers = columns.start < self.table.numbers.len();
+        let targets = if is_numbers { self.targets.p() } else { self.tables.len() };
+        let mut slots = memory::space(tasks, Use::Correlations)?;
+        slots.resize_with(tasks, || Mutex::new(Scan::default()));
+        let work = |scratch: &mut Scratch, task: usize, stop: &Stop| {
+            let first = columns.start + task * BLOCK;
+            let block = first..columns.end.min(first + BLOCK);
+            if let Ok(mut part) = slots[task].lock() {
+                match is_numbers {
+                    true => self.numbers(block, scratch, stop, &mut part),
+                    false => self.genotypes(block, scratch, stop, &mut part),
+                }
+            }
+        };
+        let is_small = (self.table.n() * targets) as f64 * (columns.len() as f64) < SMALL as f64;
+        pool.run(tasks, is_small, |_| 1.0, &mut |done| watch(done / tasks.max(1) as f64), work)?;
+        for slot in slots {
+            memory::push(parts, slot.into_inner().unwrap_or_default(), Use::Correlations)?;
+        }
+        Ok(())
+    }
+
     fn enter(&self, part: &mut Scan, t: usize, j: usize, r: f64) {
         if self.least <= 0.0 || r.abs() >= self.least {
             // If memory runs out, the next check ends the pass.
@@ -152,7 +179,7 @@ impl Pass<'_> {
             return;
         }
         scratch.sums.resize(columns.len(), Sums::default());
-        for (t, table) in self.tables.iter().enumerate().take_while(|_| !stop.requested()) {
+        for (t, table) in (self.first..).zip(&self.tables).take_while(|_| !stop.requested()) {
             genotypes.sums(columns.start - numbers, table, &mut scratch.sums);
             for (j, sums) in columns.clone().zip(&scratch.sums) {
                 if t == 0 && sums.count * sums.marker[1] <= sums.marker[0] * sums.marker[0] {
