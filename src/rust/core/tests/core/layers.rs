@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 28] = [
     ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "simd", "pool"]),
     ("ci", &["memory", "matrix", "random", "simd", "panels", "pool"]),
-    ("local", &["memory", "observer", "matrix", "moments", "pool", "graph", "ci"]),
+    ("local", &["memory", "observer", "matrix", "numbers", "moments", "pool", "graph", "ci"]),
     ("search", &["memory", "observer", "team", "matrix", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
     ("orient", &["memory", "pool", "graph", "ci"]),
