@@ -128,8 +128,8 @@ for_rust <- function(columns, candidates) {
 }
 
 # Returns Fisher's z of correlations given no variables, as pcalg's zStat(): 0 if it has no value. n: number of
-# observations, at least 3.
+# observations.
 fisher_z <- function(r, n) {
   r <- pmin(pmax(replace(r, is.na(r), 0), -0.9999999), 0.9999999)
-  sqrt(n - 3) * 0.5 * log1p(2 * r / (1 - r))
+  sqrt(max(n - 3, 0)) * 0.5 * log1p(2 * r / (1 - r))
 }

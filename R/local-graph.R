@@ -63,7 +63,7 @@ local_p_values <- function(scans, variables, scanner) {
   } else {
     columns$rust$C[variables, variables, drop = FALSE]
   }
-  z <- matrix(if (columns$n_tests > 3) abs(fisher_z(r, columns$n_tests)) else 0, size, size)
+  z <- matrix(abs(fisher_z(r, columns$n_tests)), size, size)
   for (at in seq_len(size)) {
     scan <- scans[[at]]
     place <- match(scan$with, variables)

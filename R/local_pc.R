@@ -156,8 +156,7 @@ scan_variables <- function(scanner, which, is_first) {
   n <- columns$n_tests
   near <- if (is.null(columns$rust$C)) {
     # A correlation that is certainly not significant is not listed.
-    least <- if (n > 3) max(tanh(scanner$cutoff / sqrt(n - 3)) * (1 - 1e-9), 1e-300) else 2
-    least <- min(least, 0.9999999)
+    least <- min(max(tanh(scanner$cutoff / sqrt(max(n - 3, 0))) * (1 - 1e-9), 1e-300), 0.9999999)
     found <- scan_columns(columns, values_of(columns, which), least, scanner$engine, scanner$bar)
     if (is_first) {
       check_scanned(columns, found, "data")
@@ -171,7 +170,7 @@ scan_variables <- function(scanner, which, is_first) {
   }
   near <- Map(
     function(of, v) {
-      keep <- of$with != v & n > 3 & abs(fisher_z(of$r, max(n, 4))) > scanner$cutoff
+      keep <- of$with != v & abs(fisher_z(of$r, n)) > scanner$cutoff
       list(with = of$with[keep], r = of$r[keep])
     },
     near,
@@ -191,7 +190,6 @@ scan_variables <- function(scanner, which, is_first) {
   Map(
     function(of, near) {
       of[c("left", "removed", "members")] <- lapply(of[c("left", "removed", "members")], in_all)
-      of$z <- stats::setNames(of$z, NULL)
       c(near, of)
     },
     found,

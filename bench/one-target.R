@@ -43,6 +43,7 @@ peer <- function() {
     alpha = 0.001,
     threads = threads,
     peer = "pcalg",
+    peer_version = utils::packageDescription("pcalg")$Version,
     peer_seconds = theirs,
     same = same
   )

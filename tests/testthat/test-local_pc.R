@@ -167,8 +167,14 @@ test_that("small problems have small results", {
   alone <- local_pc(cbind(a = rnorm(50), b = rnorm(50)), 1, 1e-6, order = Inf)
   expect_identical(alone@graph@nodes, "a")
   expect_identical(local_pc(unname(x), 2, 0.01)@graph@nodes, c("1", "2"))
-  few <- local_pc(list(C = cor(x), n = 3), "a", 0.01)
-  expect_identical(few@graph@nodes, "a")
+  for (n in c(1, 3, 3.5)) {
+    few <- local_pc(list(C = cor(x), n = n), "a", 0.01)
+    expect_identical(few@graph@nodes, "a")
+  }
+  # Numbers of 100,000 and more are names of scans.
+  wide <- matrix(rnorm(20 * 100002), 20)
+  wide[, 100000] <- wide[, 100002]
+  expect_identical(local_pc(wide, 100000, 1e-9)@graph@nodes, c("100000", "100002"))
   expect_identical(sum(local_pc(x, "a", 0.01, m.max = 0)@n.edgetests), 2)
 })
 
