@@ -11,7 +11,7 @@ local_result <- function(found, scanner, labels, about, alpha, call, threads) {
   }
   joined <- is_left & t(is_left)
   names <- labels[variables]
-  tests <- tests_by_level(found$scans, length(labels))
+  tests <- tests_of_scans(found$scans, length(labels))
   details <- list(
     device = "cpu",
     test = "gaussCItest",
@@ -42,7 +42,7 @@ local_result <- function(found, scanner, labels, about, alpha, call, threads) {
 }
 
 # Returns the number of tests by the size of their sets.
-tests_by_level <- function(scans, p) {
+tests_of_scans <- function(scans, p) {
   further <- lapply(scans, `[[`, "tests")
   levels <- max(lengths(further), 0L)
   c(
