@@ -21,8 +21,8 @@
 #'   2.7-12, except for the differences listed in [pc()]. If a later pcalg answers differently, a new minor version
 #'   follows it.
 #' - [fci()], [rfci()], [fciPlus()], [pdsep()], [udag2pag()]: the same, except `paths`, which pcalg does not have.
-#' - [pcSelect()], [pcSelect.presel()]: the arguments of pcalg's functions and the answers of pcalg 2.7-12, except for the
-#'   differences listed there.
+#' - [pcSelect()], [pcSelect.presel()], [mcor()]: the arguments of pcalg's functions and the answers of pcalg 2.7-12,
+#'   except for the differences listed there.
 #' - [orient()]; `device = "auto"`, `"cpu"`, `"cuda"`, `"cuda:N"`; `progress`.
 #' - Arguments of [pc_control()]: `result`, `checkpoint`, `time_limit`, `cluster`, `tiers`, `forbidden` and `required`.
 #' - The tests of conditional independence: their arguments, p-values and the elements of `suffStat` that they read.
@@ -40,6 +40,7 @@
 #'
 #' **Experimental**: works and is tested, but names, defaults or the form of a result may change in a minor version,
 #' with a line in NEWS.
+#' - `correlation`, `weights`, `adjust`, `id`, `sizes` and `nearest` of [suff_gauss()] and [pc_control()].
 #' - [rcotCItest()], [rcitCItest()], [ritCItest()], [kciCItest()], [suff_kernel()] and [recommend_test()].
 #' - [cuda_device()] and [cpu_device()]: their arguments; `"cuda:all"` and teams with the CPU.
 #' - Arguments of `pc_control()`: `parallel_tests`, `context.all`, `context.tier`, `na`.

@@ -12,8 +12,8 @@
 #'   other correlations, with `weights`, `adjust` or `id`, for pairwise correlations of data with missing values, for a
 #'   GPU that you name, and with `keep = "data"` without `file`.
 #' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, genotypes of
-#'   [plink_bed()], and a **function** are read once, one block of rows at a time. A function returns the next rows at each call, and `NULL` at the end. Other
-#'   blocks have 100 MB, or `DelayedArray::getAutoBlockSize()` bytes. Only Pearson's correlations are available, on the
+#'   [plink_bed()], and a **function** are read once, one block of rows at a time. A function returns the next rows
+#'   at each call, and `NULL` at the end. Other blocks have 100 MB, or `DelayedArray::getAutoBlockSize()` bytes. Only Pearson's correlations are available, on the
 #'   CPU, equal to `cor()` to 1e-12, without `weights`, `adjust` and `id`, and not pairwise for data with missing values.
 #'   [gauss_moments()] reads the same data and also combines rows from several sources.
 #' - A **file** from [write_pcgpu_file()] is mapped into memory. All results equal those for the matrix that was
