@@ -41,7 +41,12 @@ check_sizes <- function(n, p) {
   pairs <- n[upper.tri(n)]
   if (!identical(pairs, t(n)[upper.tri(n)]) || any(pairs < 1 | is.infinite(pairs), na.rm = TRUE)) {
     wrong <- pairs[!is.na(pairs) & (pairs < 1 | is.infinite(pairs))]
-    abort_argument("suffStat$n", n, want, is = if (length(wrong)) paste(format(wrong[1L]), "for a pair") else "not symmetric")
+    abort_argument(
+      "suffStat$n",
+      n,
+      want,
+      is = if (length(wrong)) paste(format(wrong[1L]), "for a pair") else "not symmetric"
+    )
   }
   n
 }

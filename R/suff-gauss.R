@@ -313,10 +313,21 @@ suff_gauss <- function(
 check_kind <- function(correlation, keep, device, sizes, weights, id, use) {
   wants <- sprintf("use correlation = %s.", paste(dQuote(product_kinds, FALSE), collapse = " or "))
   if (keep == "data" && !correlation %in% product_kinds) {
-    abort_argument("keep", keep, paste("these correlations cannot be computed from kept data; use keep = \"correlations\", or", sub("^use ", "", wants)))
+    abort_argument(
+      "keep",
+      keep,
+      paste(
+        "these correlations cannot be computed from kept data; use keep = \"correlations\", or",
+        sub("^use ", "", wants)
+      )
+    )
   }
   if (device$kind == "cuda" && !correlation %in% product_kinds) {
-    abort_argument("device", device_name(device), "these correlations run on the CPU; use device = \"cpu\" or \"auto\".")
+    abort_argument(
+      "device",
+      device_name(device),
+      "these correlations run on the CPU; use device = \"cpu\" or \"auto\"."
+    )
   }
   if (!is.null(weights) && correlation != "pearson") {
     abort_argument("weights", weights, "weighted correlations are Pearson's; use correlation = \"pearson\".")

@@ -84,7 +84,10 @@ gauss <- function() {
               number(peer$seconds / min(made$seconds)),
               number(peer$seconds / stats::median(made$seconds)),
               # Ours are those of the normal variables behind the ranks.
-              format(max(abs(peer$value - if (method == "spearman") 6 / pi * asin(made$value$C / 2) else made$value$C)), digits = 2)
+              format(
+                max(abs(peer$value - if (method == "spearman") 6 / pi * asin(made$value$C / 2) else made$value$C)),
+                digits = 2
+              )
             )
           }
         }

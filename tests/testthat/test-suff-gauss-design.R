@@ -13,7 +13,11 @@ test_that("adjusted tests are those with the covariates in every conditioning se
   for (kind in c("pearson", "npn", "spearman")) {
     s <- suff_gauss(data[c(kinds, "batch", "age")], adjust = ~ batch + age, correlation = kind)
     full <- suff_gauss(cbind(data[kinds], covariates), correlation = kind)
-    expect_equal(s$n, 147 * part_of_n(kind) + (if (kind == "spearman") 3 * (part_of_n(kind) - 1) else 0), tolerance = 0.02)
+    expect_equal(
+      s$n,
+      147 * part_of_n(kind) + (if (kind == "spearman") 3 * (part_of_n(kind) - 1) else 0),
+      tolerance = 0.02
+    )
     with_all <- function(x, y, S, suffStat) gaussCItest(x, y, c(S, 6:8), suffStat)
     full$n <- s$n + 3
     fit <- pc(s, gaussCItest, 0.01, labels = kinds)
@@ -44,8 +48,15 @@ test_that("missing values, files and other kinds can be adjusted, too", {
   holed <- data[c(kinds, "batch", "age")]
   holed[1:6, 2] <- NA
   holed[5:9, "age"] <- NA
-  expect_error(suff_gauss(holed[c(kinds, "batch")], adjust = ~batch), "missing values in", class = "pcgpu_error_argument")
-  e <- expect_error(suff_gauss(data.frame(holed[c(1, 3)], age = holed$age), adjust = ~age), class = "pcgpu_error_argument")
+  expect_error(
+    suff_gauss(holed[c(kinds, "batch")], adjust = ~batch),
+    "missing values in",
+    class = "pcgpu_error_argument"
+  )
+  e <- expect_error(
+    suff_gauss(data.frame(holed[c(1, 3)], age = holed$age), adjust = ~age),
+    class = "pcgpu_error_argument"
+  )
   expect_identical(e$argument, "adjust")
   s <- suff_gauss(holed, use = "complete.obs", adjust = ~ batch + age)
   expect_equal(s, suff_gauss(holed[-(1:9), ], adjust = ~ batch + age), tolerance = 1e-12)
@@ -80,10 +91,7 @@ test_that("weighted correlations are those of cov.wt(), with Kish's number", {
   kept <- suff_gauss(data[kinds], weights = w, keep = "data")
   expect_equal(kept$C, s$C, tolerance = 1e-12)
   expect_lt(max(abs(colMeans(kept$data))), 1e-12)
-  expect_same_answer(
-    pc(kept, gaussCItest, 0.01, labels = kinds),
-    pc(s, gaussCItest, 0.01, labels = kinds)
-  )
+  expect_same_answer(pc(kept, gaussCItest, 0.01, labels = kinds), pc(s, gaussCItest, 0.01, labels = kinds))
   holed <- data[kinds]
   holed[3:7, 1] <- NA
   expect_equal(
@@ -131,11 +139,7 @@ test_that("weights, adjust and id are refused by name", {
   refused(adjust = list(1), argument = "adjust", says = "rows")
   refused(adjust = x[, 1], argument = "x", says = "no variation")
   refused(weights = c(1, 1, rep(0, 148)), argument = "x", says = "worth 2")
-  expect_error(
-    suff_gauss(function() NULL, weights = 1:4),
-    "file",
-    class = "pcgpu_error_argument"
-  )
+  expect_error(suff_gauss(function() NULL, weights = 1:4), "file", class = "pcgpu_error_argument")
   s <- suff_gauss(x)
   expect_error(pc(s, gaussCItest, 0.01, p = 5, weights = data$w), "without data", class = "pcgpu_error_argument")
   expect_error(pc(x, rcotCItest, 0.01, weights = data$w), "`weights`", class = "pcgpu_error_argument")

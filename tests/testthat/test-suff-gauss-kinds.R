@@ -90,7 +90,9 @@ test_that("pc() takes polychoric correlations for ordered factors, and says so",
   same <- pc(s, gaussCItest, 0.01, labels = names(data), maj.rule = TRUE)
   expect_same_answer(fit, same)
   expect_same_answer(suppressMessages(pc(data, gaussCItest, 0.01, maj.rule = TRUE)), same)
-  unordered <- as.data.frame(lapply(data, function(column) if (is.ordered(column)) factor(column, ordered = FALSE) else column))
+  unordered <- as.data.frame(lapply(data, function(column) {
+    if (is.ordered(column)) factor(column, ordered = FALSE) else column
+  }))
   expect_message(pc(unordered, alpha = 0.01), "mixCItest", class = "pcgpu_message_data")
   found <- suppressMessages(stability(data, alpha = 0.01, replicates = 3, numCores = 1, seed = 1))
   expect_identical(dim(found$adjacent %||% matrix(0, 4, 4)), c(4L, 4L))

@@ -132,7 +132,7 @@ impl Table {
                 _ => r + slope / information,
             };
             if !(next > from && next < to) {
-                next = f64::midpoint(from, to);
+                next = 0.5 * (from + to);
             }
             if (next - r).abs() < PRECISION {
                 return next;

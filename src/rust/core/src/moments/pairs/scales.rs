@@ -151,7 +151,7 @@ impl Working {
             }
             // Bisection after some passes: distances that are equal leave no other way.
             if pass >= 6 || !(bound > below.0 && bound < above.0) {
-                bound = f64::midpoint(below.0, above.0).max(0.0);
+                bound = (0.5 * (below.0 + above.0)).max(0.0);
             }
             if !(bound > below.0 && bound < above.0) {
                 return above.0;

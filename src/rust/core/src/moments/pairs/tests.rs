@@ -23,8 +23,11 @@ fn run(data: &[Vec<f64>], measure: Measure, rows: Rows, threads: usize) -> (Vec<
     (c, found)
 }
 
+/// Returns the correlation of two columns, by their numbers and values.
+type Plain<'a> = dyn Fn(usize, usize, &[f64], &[f64]) -> f64 + 'a;
+
 /// Compares the correlations of all pairs with a definition, also for missing values, and on several threads.
-fn agree(data: &[Vec<f64>], measure: Measure, within: f64, plain: &dyn Fn(usize, usize, &[f64], &[f64]) -> f64) {
+fn agree(data: &[Vec<f64>], measure: Measure, within: f64, plain: &Plain) {
     let (n, p) = (data[0].len(), data.len());
     let (c, found) = run(data, measure, Rows::All, 1);
     assert!(found.is_done && found.rows == n);
@@ -233,7 +236,7 @@ fn latent_correlations_are_likeliest() {
                 to = right
             }
         }
-        f64::midpoint(from, to)
+        0.5 * (from + to)
     };
     agree(&data, Measure::Latent(&levels), 3e-5, &plain);
     // Four equal cells but for a part: the sine of an angle.
