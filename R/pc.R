@@ -10,7 +10,7 @@
 #' observation. If rows depend on each other, p-values are too small and false edges appear. This excludes:
 #' - time series: use a method made for them, such as PCMCI of the Python package tigramite;
 #' - repeated measures of one subject, or cells of the same patient as samples: use one row for each subject, such as a
-#'   mean or a sum over cells.
+#'   mean or a sum over cells; or compare rows within subjects, see `id` in [suff_gauss()].
 #'
 #' The graph has no cycles. For feedback, see the algorithm CCD of Tetrad, or the package backShift for data with
 #' interventions. For score-based search, see `hc()` of bnlearn, `ges()` of pcalg, or the package BiDAG. If common
@@ -165,8 +165,9 @@
 #'
 #'   Without `indepTest`, the data: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or
 #'   `SingleCellExperiment` (samples in columns), or anything else that [suff_gauss()] reads. The columns then determine
-#'   the test: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and text, [mixCItest()] for both. A
-#'   message of class `pcgpu_message_data` names it. For missing values see `na` in [pc_control()]. A list of multiply
+#'   the test: [gaussCItest()] for numbers, [disCItest()] for factors, logicals and text, [mixCItest()] for both. Ordered
+#'   factors, alone or with numbers and columns of two levels, have [gaussCItest()] with polychoric correlations. A
+#'   message of class `pcgpu_message_data` names the test. For missing values see `na` in [pc_control()]. A list of multiply
 #'   imputed data sets, or the result of `mice()`, is tested by [gaussMItest()] or its discrete and mixed counterparts.
 #'   The section "Data" describes how columns are read. With `indepTest`, data are passed to the function that computes
 #'   its statistic, such as [suff_gauss()], except a square matrix.

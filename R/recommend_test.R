@@ -74,6 +74,7 @@ about_columns <- function(x) {
     variables = ncol(x),
     numeric = sum(numeric),
     missing = share_missing(x),
+    ordered = have_order(x),
     binary = !any(numeric) && all(vapply(seq_len(ncol(x)), function(j) length(unique(column_of(x, j))) <= 2L, NA)),
     curved = curved_pairs(x, which(numeric))
   )
@@ -196,6 +197,10 @@ tests_for <- function(about) {
     first <- if (curved) test_of_curves(about$samples, about$variables) else linear
     said[first] <- paste0(shape, "; ", said[[first]])
     said[c(first, setdiff(names(said), first))]
+  }
+  if (about$ordered && !holes) {
+    said <- "ordered factors as parts of normal variables: polychoric correlations"
+    return(c(gaussCItest = said, found[names(found) != "gaussCItest"]))
   }
   if (holes) {
     found[1L] <- sprintf("%s; each test omits the rows that lack one of its variables", found[[1L]])

@@ -21,7 +21,7 @@ product_kinds <- c("pearson", "npn")
 # asymptotic efficiency of both rank correlations, 0.8227 that of Qn as a scale.
 efficiency <- c(spearman = 9 / pi^2, kendall = 9 / pi^2, Qn = 0.8227, QnStable = 0.8227)
 
-# What a message calls the correlations.
+# Returns the name of correlations in a message.
 kind_said <- function(correlation) {
   switch(
     correlation,
@@ -287,9 +287,10 @@ kept_by_levels <- function(x, levels) {
 # Returns the sample size of a test: one number, or with sizes = "each" one for each pair. pairs: the number of rows that
 # a pair has, or NULL if all have the same.
 sample_size <- function(n, correlation, sizes, pairs, kept) {
-  n <- n * if (correlation %in% names(efficiency)) efficiency[[correlation]] else 1
+  part <- if (correlation %in% names(efficiency)) efficiency[[correlation]] else 1
+  n <- n * part
   if (sizes == "each") {
-    each <- if (is.null(pairs)) n else pairs * if (correlation %in% names(efficiency)) efficiency[[correlation]] else 1
+    each <- if (is.null(pairs)) n else pairs * part
     return(if (is.null(kept)) each else each * outer(kept, kept))
   }
   if (!is.null(kept)) {

@@ -8,9 +8,9 @@
 #'
 #' - A **sparse matrix** of the package Matrix (class `dgCMatrix`, or one that Matrix converts to it) stays sparse for
 #'   `"pearson"`, `"spearman"` and `"npn"`. Sums and products are computed from its entries, and means are subtracted at
-#'   the end. Columns with entries in most rows are centred first, some rows at a time. The matrix is made dense for
-#'   other correlations, with `weights`, `adjust` or `id`, for pairwise correlations of data with missing values, for a
-#'   GPU that you name, and with `keep = "data"` without `file`.
+#'   the end. Columns with entries in most rows are centred first, some rows at a time. The matrix is made dense in
+#'   these cases: other correlations; `weights`, `adjust` or `id`; pairwise correlations of data with missing values; a
+#'   GPU that you name; `keep = "data"` without `file`.
 #' - Bioconductor's **`DelayedMatrix`** (also HDF5Array's), bigmemory's **`big.matrix`**, genotypes of
 #'   [plink_bed()], and a **function** are read once, one block of rows at a time. A function returns the next rows
 #'   at each call, and `NULL` at the end. Other blocks have 100 MB, or `DelayedArray::getAutoBlockSize()` bytes. Only Pearson's correlations are available, on the
@@ -112,9 +112,9 @@
 #'   polychoric correlations. A test then has the mean size of all pairs of its variables, and the search runs on the CPU.
 #' @param nearest Replace a matrix that is not positive semi-definite by the nearest one that is (Higham 2002)? The element
 #'   `repaired` of the result then says so. It takes the package Matrix.
-#' @return A list of `C`, a p x p correlation matrix (for Pearson's equal to `cor(x, use = use)` to 1e-12), with the
-#'   column names as dimnames, and `n`, the number of observations, or of those that they are worth. The last digits of `C` are the same for any number
-#'   of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
+#' @return A list of `C`, a p x p correlation matrix with the column names as dimnames, and `n`, the number of
+#'   observations, or of independent ones that they are worth. Pearson's correlations equal `cor(x, use = use)` to 1e-12.
+#'   The last digits of `C` are the same for any number of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
 #'   a correlation of exactly 1 or -1. A search is exact given `C`.
 #'
 #'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the centred
@@ -265,7 +265,12 @@ suff_gauss <- function(
   found <- look_at("all")
   check_infinite(found, x)
   if (isTRUE(found$covariates$missing) && use %in% c("everything", "all.obs")) {
-    abort_argument("adjust", adjust, "drop or impute them, or use = \"complete.obs\".", has = "missing values")
+    abort_argument(
+      "adjust",
+      adjust,
+      "drop these rows, or call suff_gauss() with use = \"complete.obs\".",
+      has = "missing values"
+    )
   }
   missing <- any(found$missing > 0) || isTRUE(found$covariates$missing)
   pairwise <- missing && use == "pairwise.complete.obs"
@@ -306,6 +311,9 @@ suff_gauss <- function(
   }
   pairs <- if (pairwise && sizes == "each") crossprod(!is.na(as.matrix(x)))
   n <- check_size(sample_size(found$size, correlation, sizes, pairs, kept), x)
+  if (is.matrix(n)) {
+    dimnames(n) <- dimnames(made$C)
+  }
   c(list(C = made$C, n = n), made[names(made) != "C"])
 }
 
@@ -435,9 +443,9 @@ check_constant <- function(found, x) {
   }
 }
 
-# Returns the smallest and largest value and the number of missing values of each column, `n`, the number of rows, and
-# `size`, the number of independent rows that they are worth; and C, or centred data with keep = "data", or neither if a
-# column has no correlations. design: see split_design(). levels: for polychoric correlations.
+# Returns a summary of the columns: `least`, `largest`, `missing`, the number of rows `n`, and `size`, the number of
+# independent rows that these are worth. C is in it, or centred data with keep = "data", unless a column has no
+# correlations. design: see split_design(). levels: for polychoric correlations.
 correlate <- function(
   x,
   rows,

@@ -137,3 +137,13 @@ test_that("each test has the mean size of its pairs", {
     class = "pcgpu_error_argument"
   )
 })
+
+test_that("recommend_test() names the test that pc() takes for ordered factors", {
+  data <- ordinal()$data
+  found <- recommend_test(data)
+  expect_identical(found$test[1L], "gaussCItest")
+  expect_match(found$reason[1L], "polychoric")
+  expect_match(recommend_test(data[1:2])$reason[1L], "polychoric")
+  data$a[3] <- NA
+  expect_identical(recommend_test(data)$test[1L], "mixCItwd")
+})

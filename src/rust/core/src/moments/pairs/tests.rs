@@ -1,6 +1,6 @@
 use super::*;
 
-/// A number below `below` that looks random.
+/// Returns a number below `below` that looks random.
 fn draw(at: usize, below: u64) -> u64 {
     let mut x = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x = (x ^ (x >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -239,7 +239,7 @@ fn latent_correlations_are_likeliest() {
         0.5 * (from + to)
     };
     agree(&data, Measure::Latent(&levels), 3e-5, &plain);
-    // Four equal cells but for a part: the sine of an angle.
+    // Two levels of equal shares: the sine of an angle.
     let table = |a: usize, b: usize| {
         let cells = [(1.0, 1.0, a), (1.0, 2.0, b), (2.0, 1.0, b), (2.0, 2.0, a)];
         let of =
