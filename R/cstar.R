@@ -107,6 +107,7 @@ cstar <- function(
   }
   check_level(alpha)
   source <- resampling_source(data, gaussCItest, NULL)
+  control <- with_tiers_of_lags(control, data, given, source)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   workers <- if (!is.null(control$cluster)) worker_source(control$cluster)

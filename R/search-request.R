@@ -18,11 +18,15 @@ arguments_given <- function() {
 # suffStat, indepTest, alpha and labels.
 search_arguments <- function(given, control, tell = FALSE) {
   has <- function(name) name %in% names(given)
+  data <- given$suffStat
   if (has("suffStat")) {
     given <- filled_from_data(given, control)
   }
   given$labels <- check_labels(given$labels, given$p, has("labels"), has("p"), tell)
   check_search_given(!has("suffStat"), !has("indepTest"), !has("alpha"))
+  if (is.null(control$tiers)) {
+    given$tiers <- tiers_of_lags(data, given$labels)
+  }
   given
 }
 
@@ -30,6 +34,9 @@ search_arguments <- function(given, control, tell = FALSE) {
 # check_knowledge().
 search_options <- function(given, control, method = "skel.method", u2pd = "relaxed", fixedEdges = given$fixedEdges) {
   chosen <- check_choice(given[[method]], c("stable", "original", "stable.fast"), method)
+  if (is.null(control$tiers)) {
+    control$tiers <- given[["tiers"]]
+  }
   options <- check_search(
     chosen,
     given$alpha,

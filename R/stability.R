@@ -182,6 +182,7 @@ stability <- function(
   if (is.null(given$labels) && is.null(given$p)) {
     given$labels <- source$labels
   }
+  control <- with_tiers_of_lags(control, data, given, source)
   resampled <- check_resampling(how, size, seed, source, replicates)
   wanted <- check_wanted(threshold, false_edges, resampled)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
