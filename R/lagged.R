@@ -10,10 +10,11 @@
 #' columns of the past share causes from before the first lag. Edges between them may come from these causes alone. The
 #' example shows how to leave them out.
 #'
-#' The edges into the present are right under these assumptions, beside those of [pc()]:
+#' The edges into the present are right under these assumptions, in addition to those of [pc()]:
 #' - **The same causes at all times** (stationarity). A trend, a season or a change of regime in several series looks
-#'   like an effect. Use differences, or pass `adjust = ~ trend + season` to [pc()].
-#' - **Equal steps.** The times are equidistant, and short enough to tell cause from effect.
+#'   like an effect. Use differences, or add such a column to the result and adjust for it: `pc(x, alpha = 0.01,
+#'   adjust = "season")`.
+#' - **Equal steps.** The times are equidistant, and a step is short enough that causes come before effects.
 #' - **Enough lags.** No cause acts later than after the largest lag. With too few lags, an omitted earlier value is a
 #'   hidden common cause.
 #' - **No unmeasured common causes.** If there may be some, use [fci()], which takes the same data and tiers.
@@ -25,17 +26,18 @@
 #' autocorrelation, as the variable's own lags do. Other tests of autocorrelated series count too many observations, so
 #' that their p-values are too small. Edges into the present survive only if the right tests find them, too. Simulations
 #' agree: in 400 pairs of independent series (first order, coefficient 0.9, 300 times, `lags = 2`, `alpha = 0.01`), 2 %
-#' of the graphs had a false edge into the present, but 42 % had one within the past. For series of second order, 4 % had
-#' a false edge into the present with two lags, and 13 % with one. The method PCMCI+ (Runge 2020) of the Python package
-#' tigramite conditions each test on the past of both variables, and is made for such series. [stability()] draws single
-#' rows, not blocks of them, and does not correct p-values either.
+#' of the graphs had a false edge into the present, and 42 % had one within the past. For series of second order, 4 %
+#' had a false edge into the present with two lags, and 13 % with one. The method PCMCI+ (Runge 2020) of the Python
+#' package tigramite conditions each test on the past of both variables, and is made for such series. [stability()]
+#' draws single rows, not blocks of them, and does not correct p-values either.
 #'
 #' # Several series
 #'
 #' With `id`, no lag reaches from one series into another. The search takes all series as samples of one process. If
 #' their levels differ for reasons that were not measured, pass the groups to `pc()`, too, which then compares values
-#' within a series only: `pc(x, alpha = 0.01, id = data[row.names(x), "firm"])`. Among the lags of a variable itself,
-#' such fixed effects are biased if series are short, by about 1 / length (Nickell 1981).
+#' within a series only: `pc(x, alpha = 0.01, id = data[row.names(x), "firm"])`. Such fixed
+#' effects bias the dependence of a variable on its own lags downwards, in short series by much: about (1 +
+#' autocorrelation) / length (Nickell 1981).
 #'
 #' @param data A data frame or matrix, such as an `mts`: a row for each time, in the order of time, and a column for
 #'   each variable. Numbers, factors, logicals and text are possible, and missing values remain missing.
@@ -49,7 +51,7 @@
 #'   row of its series.
 #' @return A data frame with the columns of the largest lag first and the present last. Rows without all lags, such as
 #'   the first ones of a series, are left out. The others keep their order and their row names. The class is
-#'   `c("pcgpu_lagged", "data.frame")`, and its attribute `tiers` has the number of the tier of each column, by name: 1 for
+#'   `c("pcgpu_lagged", "data.frame")`. The attribute `tiers` has the number of the tier of each column, by name: 1 for
 #'   the largest lag.
 #'
 #'   [pc()], [skeleton()], [fci()], [rfci()], [fciPlus()], [stability()] and [cstar()] use these tiers if `tiers` is not
@@ -57,7 +59,8 @@
 #'   statistic or a new data frame, such as the result of `cbind()`, does not have them: pass `tiers = attr(x, "tiers")`
 #'   there, and to [orient()]. `as.data.frame()` returns the columns without tiers.
 #'
-#'   If `data` already has a column with one of the new names, such as `x.lag1` beside `x`, the call is an error.
+#'   If `data` already has a column with one of the new names, such as `x.lag1` next to `x`, the call is an error. Errors have the
+#'   class `pcgpu_error_argument`.
 #' @references
 #' S. Nickell (1981). Biases in dynamic models with fixed effects. *Econometrica* 49(6), 1417-1426.
 #'

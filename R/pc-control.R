@@ -200,7 +200,8 @@
 #'   - a table with columns named `variable` and `tier`;
 #'   - a list of the names in each tier, the first tier first.
 #'
-#'   An unnamed list of as many numbers as variables is refused, because the numbers may be tiers or variables.
+#'   An unnamed list of as many numbers as variables is refused, because the numbers may be tiers or variables. Data of
+#'   [lagged()] have tiers of their own, which are used if this is `NULL`.
 #' @param forbidden,required `NULL`, or arrows that are impossible or certain.
 #'   - a data frame or matrix with columns named `from` and `to` (or `source` and `target`, `cause` and `effect`,
 #'     `parent` and `child`), of names or numbers of variables. Column names decide, not the order of the columns.

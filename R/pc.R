@@ -8,7 +8,8 @@
 #'
 #' Rows must be independent observations of the same variables, all from one distribution. Tests count each row as one
 #' observation. If rows depend on each other, p-values are too small and false edges appear. This excludes:
-#' - time series: use a method made for them, such as PCMCI of the Python package tigramite;
+#' - the points of a time series as they are: [lagged()] puts the past of each variable next to its present. Its help
+#'   says what a search can find then. PCMCI of the Python package tigramite is made for time series;
 #' - repeated measures of one subject, or cells of the same patient as samples: use one row for each subject, such as a
 #'   mean or a sum over cells; or compare rows within subjects, see `id` in [suff_gauss()].
 #'

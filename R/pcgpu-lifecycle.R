@@ -49,6 +49,7 @@
 #'   [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], [local_pc()],
 #'   [markov_blanket()], [plink_bed()], the argument `stable` of [pcSelect()], and the classes that they
 #'   return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
+#' - [lagged()] and the class that it returns.
 #' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
 #' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edge_table()`, `sepset()` and
 #'   `p_value()`, rather than slots.

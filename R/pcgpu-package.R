@@ -4,8 +4,8 @@
 #' faster. No GPU is needed. Start with [pc()] and [suff_gauss()]; [use_in_pcalg()] makes pcalg itself run on this
 #' package.
 #'
-#' The rows of the data must be independent observations: no time series, no repeated measures of one subject, no cells
-#' of the same patients as samples. Cyclic graphs and score-based search are not covered. *What the data must be* in
+#' The rows of the data must be independent observations: no repeated measures of one subject, no cells of the same
+#' patients as samples, and of a time series its [lagged()] columns. Cyclic graphs and score-based search are not covered. *What the data must be* in
 #' [pc()] names packages for these cases.
 #'
 #' Names that other packages mask:
@@ -135,6 +135,8 @@
 #' | `cpu_idle` | `device` has `"cpu"` and GPUs, for a test that GPUs run alone | leave out `"cpu"` |
 #' | `cluster` | workers have not started, are still busy when the call ends, or get the data in messages | see the message |
 #' | `knowledge` | the data, or `jci`, contradict the background knowledge | check `tiers`, `forbidden`, `required` |
+#' | `tiers` | the data are [lagged()] columns, whose tiers are used | nothing, or `tiers` for others |
+#' | `gaps` | [lagged()] leaves out rows whose lags fall into gaps of `time` | nothing, or fill the gaps |
 #' | `untested` | v-structures over pairs of `fixedGaps`, or triples that [orient()] leaves open for lack of a test | `maj.rule = TRUE`, or give the test |
 #' | `pdsep` | the possible-d-sep phase of [fci()] may need many tests | smaller `m.max` or `pdsep.max` |
 #' | `jci` | `jci` is given without `contextVars`, or the reverse | give both, see [fci()] |
@@ -153,6 +155,8 @@
 #' Their fields are:
 #' - `fallback`: `reason`;
 #' - `knowledge`: `triples` (a, b, c of a -> b <- c, by column) and `count`, or `pairs`;
+#' - `tiers`: `tiers`, by the name of the variable;
+#' - `gaps`: `rows`, the numbers of the rows of `data`;
 #' - `untested`: `count`;
 #' - `pdsep`: `tests` and `edges`;
 #' - `resumed`: `file`, `level` (how many levels have run) and `within` (whether a part of the next one has);

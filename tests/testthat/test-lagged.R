@@ -57,6 +57,13 @@ test_that("no lag leads from one series into another, wherever its rows are", {
   expect_identical(names(found), names(lagged(x, 2)))
   expect_identical(lagged(x, 2, id = id), found)
   expect_identical(lagged(x, 2, id = factor(id)), found)
+  firms <- data.frame(firm = id, x)
+  fixed <- suppressMessages(pc(found, alpha = 0.05, id = firms[row.names(found), "firm"], numCores = 1))
+  by_hand <- suff_gauss(found, id = id[as.integer(row.names(found))])
+  expect_identical(
+    edge_table(fixed),
+    edge_table(pc(by_hand, gaussCItest, 0.05, tiers = attr(found, "tiers"), maj.rule = TRUE, numCores = 1))
+  )
   mixed <- order(rep_len(1:3, 40))
   shuffled <- lagged(x[mixed, ], 2, id = id[mixed], time = mixed)
   expect_equal(as.data.frame(shuffled)[row.names(found), ], as.data.frame(found), ignore_attr = TRUE)
