@@ -39,9 +39,9 @@
 #' | `"polychoric"` | ordered factors, also with numbers | see below | by levels |
 #' | `"Qn"`, `"QnStable"`, `"ogkQn"`, `"ogkScaleTau2"`, `"shrink"` | outliers in some cells or rows | [mcor()] | 0.82 for Qn, else 1 |
 #'
-#' The parts hold for correlations near 0. For partial correlations given strong causes they are smaller: about 0.8 for
-#' `"spearman"` and `"kendall"`, and 0.6 for `"Qn"`, in simulations with one given variable (`bench/correlations.R`). `"npn"` does
-#' not lose this part, runs on GPUs and with `keep = "data"`, and is the best choice for large data that are not normal.
+#' The parts hold for correlations near 0. For partial correlations given a strong cause they are smaller: about 0.8 for
+#' `"spearman"` and `"kendall"`, and 0.4 to 0.7 for `"Qn"`, in the simulations of `bench/correlations.R`. `"npn"` keeps
+#' nearly all of n, runs on GPUs and with `keep = "data"`, and is the best choice for large data that are not normal.
 #'
 #' **Polychoric correlations** are those of the normal variables behind ordered factors, in two steps (Olsson 1979): the
 #' shares of the levels give cuts, and then each pair's table the likeliest correlation. A pair of a factor and a number
