@@ -105,6 +105,14 @@ cstar <- function(
       is = "a list of imputed data sets, but samples are drawn from the rows of one"
     )
   }
+  if (have_order(data)) {
+    abort_argument(
+      "data",
+      data,
+      "make them numbers, with as.integer().",
+      has = "ordered factors, whose effects have no unit"
+    )
+  }
   check_level(alpha)
   source <- resampling_source(data, gaussCItest, NULL)
   control <- with_tiers_of_lags(control, data, given, source)

@@ -84,7 +84,12 @@ are_observations <- function(x) {
 maker_of <- function(name, keep = "data", design = list()) {
   switch(
     name,
-    gaussCItest = function(data) gauss_of(data, keep, design),
+    gaussCItest = function(data) {
+      if (is.null(design$correlation) && correlation_of(data, design) == "polychoric") {
+        tell("data", "Ordered factors: using polychoric correlations.", indepTest = "gaussCItest")
+      }
+      gauss_of(data, keep, design)
+    },
     disCItest = ,
     binCItest = ,
     chi2CItest = suff_discrete,
@@ -108,7 +113,7 @@ data_arguments <- c("correlation", "weights", "adjust", "id")
 # Returns suff_gauss() of data. design: these arguments. keep: what it keeps, if these correlations can be computed from
 # kept data.
 gauss_of <- function(data, keep, design = list(), progress = FALSE) {
-  correlation <- design$correlation %||% if (have_order(data)) "polychoric" else "pearson"
+  correlation <- correlation_of(data, design)
   suff_gauss(
     data,
     correlation = correlation,
@@ -118,6 +123,17 @@ gauss_of <- function(data, keep, design = list(), progress = FALSE) {
     adjust = design$adjust,
     id = design$id
   )
+}
+
+# Returns the kind of correlation that is asked for, or that suits the variables: the columns that no argument names.
+correlation_of <- function(data, design) {
+  if (!is.null(design$correlation)) {
+    return(design$correlation)
+  }
+  if (!is.data.frame(data)) {
+    return("pearson")
+  }
+  if (have_order(split_design(data, design$weights, design$adjust, design$id)$x)) "polychoric" else "pearson"
 }
 
 # Returns whether these are ordered factors, alone or with numbers and columns of two levels.
@@ -182,7 +198,7 @@ test_by_kinds <- function(x, na, keep_data, design) {
   if (!is.data.frame(x) && !is_matrix && !is_container(x)) {
     return(NULL)
   }
-  if (is.data.frame(x)) {
+  if (is.data.frame(x) && !(is.character(design$id) && length(design$id) == 1L)) {
     x <- without_identifiers(x)
   }
   if (ncol(x) < 2L || nrow(x) < 1L) {
@@ -194,7 +210,7 @@ test_by_kinds <- function(x, na, keep_data, design) {
   if (is.data.frame(x) || is_matrix) {
     tell_if_codes(x, !numeric)
   }
-  latent <- have_order(x) && (design$correlation %||% "polychoric") == "polychoric"
+  latent <- (design$correlation %||% if (have_order(x)) "polychoric" else "pearson") == "polychoric"
   share <- if (is.data.frame(x) || is_matrix) {
     share_missing(x)
   } else if (is_sparse(x)) {
@@ -229,6 +245,9 @@ test_by_kinds <- function(x, na, keep_data, design) {
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (gauss) {
+    if (latent) {
+      design$correlation <- "polychoric"
+    }
     suff <- gauss_of(data, if (keep_data) "data" else "correlations", design, if (keep_data) FALSE)
     tell(
       "data",

@@ -134,8 +134,10 @@ refuse_gpu <- function(device, test) {
     "a test that is an R function runs on the CPU only"
   } else if (is_kci(test)) {
     "kciCItest() runs on the CPU only, as its work differs from set to set"
+  } else if (!is.null(test$sizes)) {
+    "tests with a sample size for each correlation run on the CPU only"
   } else if (only_pools(test)) {
-    "tests of imputed numeric data, or with a sample size for each correlation, run on the CPU only"
+    "tests of imputed numeric data only look up correlations, which a GPU cannot speed up"
   }
   if (!is.null(why)) {
     other <- if (test$kind == "function") ", or a test of this package"

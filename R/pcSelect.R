@@ -135,7 +135,7 @@ check_select_given <- function(y, dm, alpha) {
 
 # Returns the |z| up to which a set separates.
 select_level <- function(alpha, argument) {
-  check_number(alpha, argument, "use one significance level between 0 and 1, for instance 0.01.", 0, 1)
+  check_number(alpha, argument, "use one significance level between 0 and 1, for instance 0.01.", above = 0, below = 1)
   stats::qnorm(1 - alpha / 2)
 }
 

@@ -28,7 +28,7 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     )
   }
   if (is_gauss_test(indepTest) && have_order(data)) {
-    return(made_source(data, indepTest, maker_of("gaussCItest", "correlations")))
+    return(made_source(data, indepTest, latent_of_sample))
   }
   if (is_gauss_test(indepTest)) {
     suff <- if (is_data) about("data", suff_gauss(data, keep = "data", progress = FALSE)) else data
@@ -179,6 +179,20 @@ resampled_suff <- function(suffStat, rows, n) {
     suffStat[["n"]] <- length(rows)
   }
   suffStat
+}
+
+# Returns the statistic of a sample with ordered factors. A column that is constant in the sample is correlated with
+# nothing, as in samples of numbers.
+latent_of_sample <- function(rows) {
+  varies <- vapply(rows, function(column) length(unique(column)) > 1L, NA)
+  C <- diag(ncol(rows))
+  dimnames(C) <- list(names(rows), names(rows))
+  if (sum(varies) < 2L) {
+    return(list(C = C, n = nrow(rows)))
+  }
+  suff <- suppressWarnings(gauss_of(rows[varies], "correlations"), classes = "pcgpu_warning")
+  C[varies, varies] <- suff$C
+  list(C = C, n = suff$n)
 }
 
 # Returns the test as Rust expects it. If R makes the test of each sample, `of(resampled)` returns the function that

@@ -39,6 +39,9 @@ check_sizes <- function(n, p) {
   }
   storage.mode(n) <- "double"
   pairs <- n[upper.tri(n)]
+  if (all(is.na(pairs))) {
+    abort_argument("suffStat$n", n, want, has = "no known number")
+  }
   if (!identical(pairs, t(n)[upper.tri(n)]) || any(pairs < 1 | is.infinite(pairs), na.rm = TRUE)) {
     wrong <- pairs[!is.na(pairs) & (pairs < 1 | is.infinite(pairs))]
     abort_argument(

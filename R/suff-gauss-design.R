@@ -88,7 +88,8 @@ check_weights <- function(weights) {
       has = if (is.numeric(weights) && !is.na(bad)) paste("the value", format(bad))
     )
   }
-  as.double(weights)
+  # The largest weight is 1, so that squares stay in the range of numbers.
+  as.double(weights) / max(weights)
 }
 
 check_groups <- function(id) {
@@ -103,6 +104,13 @@ check_groups <- function(id) {
 # attribute `used` has the columns of x among them.
 read_covariates <- function(adjust, x) {
   used <- integer()
+  if (is.function(adjust) || is.complex(adjust) || !length(adjust)) {
+    abort_argument(
+      "adjust",
+      adjust,
+      "use a formula such as ~ batch + age, or a table with a row for each row of the data."
+    )
+  }
   if (inherits(adjust, "formula")) {
     if (length(adjust) != 2L || "." %in% all.vars(adjust)) {
       abort_argument(
@@ -149,8 +157,9 @@ read_covariates <- function(adjust, x) {
       has = counted(nrow(frame), "row")
     )
   }
-  one_level <- vapply(frame, function(column) !is.numeric(column) && length(unique(column)) < 2L, NA)
-  frame[one_level] <- 0
+  one_level <- vapply(frame, function(column) !is.numeric(column) && length(unique(column[!is.na(column)])) < 2L, NA)
+  # Missing values stay missing.
+  frame[one_level] <- lapply(frame[one_level], function(column) ifelse(is.na(column), NA_real_, 0))
   matrix <- stats::model.matrix(stats::terms(frame), frame)
   matrix <- matrix[, attr(matrix, "assign") > 0L, drop = FALSE]
   if (nrow(matrix) != nrow(x) || any(is.infinite(matrix))) {

@@ -131,9 +131,9 @@ test_that("weights, adjust and id are refused by name", {
   refused(weights = rep(0, 150), argument = "weights", says = "zeros")
   refused(weights = data$batch, argument = "weights", says = "number")
   refused(weights = "v9", argument = "weights", says = "did you mean")
-  refused(weights = data$w, correlation = "kendall", argument = "weights", says = "Pearson")
+  refused(weights = data$w, correlation = "kendall", argument = "weights", says = "Kendall")
   refused(id = 1:150, argument = "id", says = "every row")
-  refused(id = data$patient, correlation = "Qn", argument = "correlation", says = "npn")
+  refused(id = data$patient, correlation = "Qn", argument = "id", says = "npn")
   refused(adjust = v1 ~ v2, argument = "adjust", says = "left side")
   refused(adjust = ~nothing, argument = "adjust", says = "unknown")
   refused(adjust = list(1), argument = "adjust", says = "rows")
@@ -145,4 +145,72 @@ test_that("weights, adjust and id are refused by name", {
   expect_error(pc(x, rcotCItest, 0.01, weights = data$w), "`weights`", class = "pcgpu_error_argument")
   expect_error(pc(data, alpha = 0.01, weights = "w", na = "testwise"), class = "pcgpu_error_argument")
   expect_error(stability(x, alpha = 0.01, weights = data$w), class = "pcgpu_error_argument")
+})
+
+test_that("adjusting for levels removes what they cause, for ordered factors, too", {
+  set.seed(18)
+  n <- 500
+  sex <- factor(sample(c("f", "m"), n, TRUE))
+  batch <- factor(sample(letters[1:3], n, TRUE))
+  answer <- function(effect) {
+    cut(effect * (sex == "m") + effect * as.integer(batch) / 2 + rnorm(n), 4, ordered_result = TRUE)
+  }
+  rejected <- replicate(60, {
+    data <- data.frame(a = answer(1), b = answer(1), c = rnorm(n))
+    gaussCItest(1, 2, NULL, suff_gauss(data, adjust = ~ sex + batch, correlation = "polychoric")) < 0.05
+  })
+  expect_lt(mean(rejected), 0.2)
+  data <- data.frame(a = answer(1), b = answer(1), c = answer(0), sex, batch)
+  expect_message(
+    fit <- pc(data, alpha = 0.001, adjust = ~ sex + batch),
+    "polychoric.*adjusted",
+    class = "pcgpu_message_data"
+  )
+  expect_identical(colnames(as(fit, "amat")), c("a", "b", "c"))
+  # Covariates do not choose the correlation.
+  numbers <- data.frame(a = rnorm(n), b = rnorm(n), stage = ordered(batch))
+  expect_message(pc(numbers, alpha = 0.01, adjust = ~stage), "correlations, adjusted", class = "pcgpu_message_data")
+  for (kind in c("kendall", "Qn", "ogkQn")) {
+    e <- expect_error(suff_gauss(numbers[1:2], adjust = sex, correlation = kind), "npn", class = "pcgpu_error_argument")
+    expect_identical(e$argument, "adjust")
+  }
+  e <- expect_error(pc(data[c("a", "b", "c", "sex")], alpha = 0.01, id = "sex"), class = "pcgpu_error_argument")
+  expect_identical(e$argument, "id")
+})
+
+test_that("covariates count for pairs, and missing ones are never left out silently", {
+  data <- study()
+  holed <- data[kinds]
+  holed[1:6, 1] <- NA
+  holed[5:9, 3] <- NA
+  each <- suff_gauss(holed, use = "pairwise.complete.obs", adjust = data$age, sizes = "each")$n
+  expect_equal(unname(each[1, 3]), 141 - 1)
+  expect_equal(unname(each[2, 4]), 150 - 1)
+  for (covariate in list(rep(NA_real_, 150), c(1, NA, rep(1, 148)), factor(c("a", NA, rep("a", 148))))) {
+    expect_error(suff_gauss(data[kinds], adjust = covariate), "missing values", class = "pcgpu_error_argument")
+  }
+  for (bad in list(mean, character(), 1i * (1:150))) {
+    expect_error(suff_gauss(data[kinds], adjust = bad), "formula", class = "pcgpu_error_argument")
+  }
+  for (scale in c(1e300, 1e-300)) {
+    expect_equal(suff_gauss(data[kinds], weights = data$w * scale)$n, sum(data$w)^2 / sum(data$w^2))
+  }
+})
+
+test_that("what follows a search does not forget how its data were treated", {
+  data <- study()
+  fit <- suppressMessages(pc(data[c(kinds, "age")], alpha = 0.01, adjust = ~age))
+  expect_error(markov_check(fit, data[kinds]), "adjust", class = "pcgpu_error_argument")
+  answers <- as.data.frame(lapply(data[kinds], function(v) ordered(findInterval(v, c(2, 5)))))
+  expect_error(cstar(answers, alpha = 0.05), "ordered factors", class = "pcgpu_error_argument")
+  answers$v1 <- ordered(c("b", "b", rep("a", 148)))
+  found <- suppressMessages(stability(
+    answers,
+    alpha = 0.01,
+    replicates = 10,
+    how = "subsample",
+    seed = 1,
+    numCores = 2
+  ))
+  expect_s3_class(found, "pcgpu_stability")
 })
