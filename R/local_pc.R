@@ -80,6 +80,14 @@ local_pc <- function(data, target, alpha, order = 1, m.max = Inf, numCores, prog
     above = 0,
     below = 1
   )
+  if (inherits(data, "pcgpu_lagged")) {
+    abort_argument(
+      "data",
+      data,
+      "use pc(), or as.data.frame(data) for a search without the order of time.",
+      is = "the result of lagged(), whose tiers local_pc() does not use"
+    )
+  }
   order <- check_order(order, 0L)
   m_max <- check_m_max(m.max)
   bar <- progress_reporter(progress)

@@ -221,3 +221,9 @@ test_that("lags of independent series seldom have edges into the present", {
   expect_lte(sum(is_false["now", ]), 6)
   expect_gte(sum(is_false["past", ]), 20)
 })
+
+test_that("local_pc() does not forget the order of time silently", {
+  x <- lagged(as.data.frame(simulate(3, 60)), lags = 1)
+  expect_error(local_pc(x, "v1", 0.01), "lagged", class = "pcgpu_error_argument")
+  expect_s4_class(local_pc(as.data.frame(x), "v1", 0.01), "pcAlgo")
+})
