@@ -227,6 +227,12 @@ test_by_kinds <- function(x, na, keep_data, design) {
     "pass the list of",
     "completed data sets or the result of mice(). See ?gaussCItwd for their assumptions."
   )
+  if (latent) {
+    hint <- paste(
+      "call suff_gauss() with correlation = \"polychoric\" and use = \"pairwise.complete.obs\", and pass the result",
+      "with gaussCItest; or impute them."
+    )
+  }
   if (share > 0) {
     abort_argument("suffStat", x, hint, has = sprintf("missing values (%s)", percent(share)))
   }

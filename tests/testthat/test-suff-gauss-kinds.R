@@ -147,3 +147,11 @@ test_that("recommend_test() names the test that pc() takes for ordered factors",
   data$a[3] <- NA
   expect_identical(recommend_test(data)$test[1L], "mixCItwd")
 })
+
+test_that("missing answers have a remedy that works", {
+  data <- ordinal()$data
+  data$a[1:5] <- NA
+  expect_error(pc(data, alpha = 0.01), "pairwise.complete.obs", class = "pcgpu_error_argument")
+  s <- suff_gauss(data, correlation = "polychoric", use = "pairwise.complete.obs")
+  expect_s4_class(pc(s, gaussCItest, 0.01, labels = names(data)), "pcAlgo")
+})
