@@ -1,7 +1,7 @@
 # The columns of a table: what their classes mean, and columns that may mean something else than they seem to.
 
 # Returns a column of a matrix or data frame.
-column_of <- function(x, j) if (is.matrix(x)) x[, j] else x[[j]]
+column_of <- function(x, j) if (is.data.frame(x)) x[[j]] else x[, j]
 
 # Returns a data frame whose columns are bare numbers, logicals, text or factors. The methods of a column's class for
 # is.na() and as.numeric() determine its values. A matrix inside a column becomes one column for each of its own.

@@ -85,9 +85,11 @@ maker_of <- function(name, keep = "data", design = list()) {
   switch(
     name,
     gaussCItest = function(data) {
-      if (is.null(design$correlation) && correlation_of(data, design) == "polychoric") {
+      kind <- correlation_of(if (is.data.frame(data)) variables_of(data, design), design)
+      if (is.null(design$correlation) && kind == "polychoric") {
         tell("data", "Ordered factors: using polychoric correlations.", indepTest = "gaussCItest")
       }
+      design$correlation <- kind
       gauss_of(data, keep, design)
     },
     disCItest = ,
@@ -110,14 +112,13 @@ maker_of <- function(name, keep = "data", design = list()) {
 # The arguments of pc_control() that suff_gauss() has, too.
 data_arguments <- c("correlation", "weights", "adjust", "id")
 
-# Returns suff_gauss() of data. design: these arguments. keep: what it keeps, if these correlations can be computed from
-# kept data.
-gauss_of <- function(data, keep, design = list(), progress = FALSE) {
-  correlation <- correlation_of(data, design)
+# Returns suff_gauss() of data. design: these arguments, with the kind of correlation. keep: what it keeps, if these
+# correlations can be computed from kept data.
+gauss_of <- function(data, keep, design, progress = FALSE) {
   suff_gauss(
     data,
-    correlation = correlation,
-    keep = if (correlation %in% product_kinds) keep else "correlations",
+    correlation = design$correlation,
+    keep = if (design$correlation %in% product_kinds) keep else "correlations",
     progress = progress,
     weights = design$weights,
     adjust = design$adjust,
@@ -125,15 +126,9 @@ gauss_of <- function(data, keep, design = list(), progress = FALSE) {
   )
 }
 
-# Returns the kind of correlation that is asked for, or that suits the variables: the columns that no argument names.
-correlation_of <- function(data, design) {
-  if (!is.null(design$correlation)) {
-    return(design$correlation)
-  }
-  if (!is.data.frame(data)) {
-    return("pearson")
-  }
-  if (have_order(split_design(data, design$weights, design$adjust, design$id)$x)) "polychoric" else "pearson"
+# Returns the kind of correlation that is asked for, or that suits the variables.
+correlation_of <- function(variables, design) {
+  design$correlation %||% if (have_order(variables)) "polychoric" else "pearson"
 }
 
 # Returns whether these are ordered factors, alone or with numbers and columns of two levels.
@@ -198,19 +193,20 @@ test_by_kinds <- function(x, na, keep_data, design) {
   if (!is.data.frame(x) && !is_matrix && !is_container(x)) {
     return(NULL)
   }
-  if (is.data.frame(x) && !(is.character(design$id) && length(design$id) == 1L)) {
+  if (is.data.frame(x) && !is_column_name(design$id, x)) {
     x <- without_identifiers(x)
   }
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "use observations in rows and at least two variables in columns.")
   }
   data <- x
-  x <- split_design(x, design$weights, design$adjust, design$id)$x
+  x <- variables_of(x, design)
   numeric <- rep_len(numeric_columns(x), ncol(x))
   if (is.data.frame(x) || is_matrix) {
     tell_if_codes(x, !numeric)
   }
-  latent <- (design$correlation %||% if (have_order(x)) "polychoric" else "pearson") == "polychoric"
+  kind <- correlation_of(x, design)
+  latent <- kind == "polychoric"
   share <- if (is.data.frame(x) || is_matrix) {
     share_missing(x)
   } else if (is_sparse(x)) {
@@ -251,14 +247,13 @@ test_by_kinds <- function(x, na, keep_data, design) {
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (gauss) {
-    if (latent) {
-      design$correlation <- "polychoric"
-    }
-    suff <- gauss_of(data, if (keep_data) "data" else "correlations", design, if (keep_data) FALSE)
+    of <- design
+    of$correlation <- kind
+    suff <- gauss_of(data, if (keep_data) "data" else "correlations", of, if (keep_data) FALSE)
     tell(
       "data",
       paste0(
-        sprintf("%s: using gaussCItest(), %s.", kinds_of(numeric, nrow(x)), partial_said(latent, design)),
+        sprintf("%s: using gaussCItest(), %s.", kinds_of(numeric, nrow(x)), partial_said(of)),
         if (latent) " For classes without an order, use factor(ordered = FALSE).",
         if ((is.data.frame(x) || is_matrix) && all(numeric) && !length(design)) advice_on_curves(x)
       ),
@@ -285,13 +280,12 @@ refuse_design <- function(design, where) {
 }
 
 # Describes the partial correlations of the message about data.
-partial_said <- function(latent, design) {
-  correlation <- design$correlation %||% if (latent) "polychoric" else "pearson"
+partial_said <- function(design) {
   parts <- c(weights = "weighted", adjust = "adjusted", id = "within the groups of `id`")[names(design)]
   parts <- parts[!is.na(parts)]
   paste0(
     "partial correlations",
-    if (correlation != "pearson") sprintf(" (%s)", correlation),
+    if (design$correlation != "pearson") sprintf(" (%s)", design$correlation),
     if (length(parts)) paste(",", enumerate(parts))
   )
 }

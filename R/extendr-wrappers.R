@@ -61,13 +61,9 @@ rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
 #' @noRd
 rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
-#' Returns `list(least, largest, missing, n)` of the columns of x, which has n rows. With `complete`, only rows without missing values
-#' count. The returned `n` is the number of rows that count.
-#' @noRd
-rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)
-
-#' Returns `list(least, largest, missing, n, size, lost, C)`: the summary of `rust_summary()`, the number of independent rows that these are
-#' worth, the GPUs that failed, and the correlations of the columns of x. x has n rows. The names become dimnames. C is absent if a column
+#' Returns `list(least, largest, missing, n, size, lost, C)`: for each column of x its smallest and largest value and its number of missing
+#' values; the number of rows that count, and of independent rows that these are worth; the GPUs that failed; and the correlations. x has n
+#' rows. The names become dimnames. C is absent if a column
 #' prevents it. With `keep = "data"`, two others replace `lost` and C: `data`, the centred columns, and `varies`, which says which of them
 #' vary to the precision of a double. `options` is `list(kind, rows, names, keep, weights, groups, levels, covariates)`, in which the last
 #' four may be absent. For such centred data, `kind = "centred"` returns `list(n, C)`, with the same C as from the original

@@ -91,14 +91,9 @@ lagged <- function(data, lags = 1, id = NULL, time = NULL) {
     abort_argument("data", data, "use a data frame or matrix, with a row for each time and a column for each variable.")
   }
   lags <- check_lags(lags, nrow(data))
+  table <- read_data(variables_of(as.data.frame(data), list(id = id, time = time)), "data")
   id <- if (!is.null(id)) about("data", read_row_values(id, data, "id"))
   time <- if (!is.null(time)) about("data", read_row_values(time, data, "time"))
-  used <- c(attr(id, "used"), attr(time, "used"))
-  table <- as.data.frame(data)
-  if (length(used)) {
-    table <- table[-used]
-  }
-  table <- read_data(table, "data")
   names <- lagged_names(names(table), lags, data)
   series <- if (is.null(id)) rep.int(1, nrow(table)) else as.integer(factor(id))
   rows <- rows_of_lags(steps_in_time(time, series), series, lags)
@@ -155,7 +150,7 @@ steps_in_time <- function(time, series) {
     return(stats::ave(series, series, FUN = seq_along) - 1)
   }
   numbers <- if (is.numeric(time) || is_date(time) || inherits(time, "difftime")) {
-    as.numeric(plain_integer64(structure(time, used = NULL), "time"))
+    as.numeric(plain_integer64(time, "time"))
   }
   if (is.null(numbers) || any(!is.finite(numbers))) {
     abort_argument("time", time, "use finite numbers, dates or times.")

@@ -79,7 +79,7 @@ local_p_values <- function(scans, variables, scanner) {
 # the first variable. A set keeps its members that are in the graph.
 local_sets <- function(scans, variables, joined) {
   size <- length(variables)
-  # The empty set separates pairs of which neither is a candidate of the other.
+  # The empty set separates a pair if neither is a candidate of the other.
   result <- lapply(seq_len(size), function(x) {
     row <- rep.int(list(NULL), size)
     row[!joined[x, ] & seq_len(size) > x] <- list(integer())

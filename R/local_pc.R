@@ -144,11 +144,6 @@ columns_of_matrix <- function(suffStat, threads) {
   columns
 }
 
-check_observations <- function(n) {
-  hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
-  check_number(plain_integer64(n, "suffStat$n"), "suffStat$n", hint, 1, below = Inf)
-}
-
 # Returns the names of the variables, or their numbers. Markers may have one name, such as ".": they get numbers behind
 # it.
 local_labels <- function(columns) {

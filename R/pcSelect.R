@@ -142,7 +142,7 @@ select_level <- function(alpha, argument) {
 # Returns what both passes need: the correlations `r` of y with all columns, and the columns or, for methods that need
 # it, the matrix `C` of y and all columns.
 selection_of <- function(y, dm, corMethod, threads, bar) {
-  method <- check_choice(corMethod, c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink"), "corMethod")
+  method <- check_choice(corMethod, mcor_methods, "corMethod")
   columns <- new_columns(dm, "dm")
   check_rows(columns, "dm")
   y <- check_response(y, columns)
@@ -186,8 +186,7 @@ select_among <- function(of, which, cutoff, verbose, stable) {
   p <- length(which)
   r <- of$r[which]
   if (of$shrink) {
-    squares <- r^2
-    r <- r * sum(squares) / (sum(squares) + sum((1 - squares)^2) / of$n)
+    r <- shrunk(r, of$n)
   }
   z <- fisher_z(r, of$n)
   names <- of$names[which]

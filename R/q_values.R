@@ -39,7 +39,7 @@
 #' tests that they make after the skeleton, so their results are refused.
 #'
 #' For [pcSelect()], the tests are those of all columns with the response, and `zMin` gives their p-values. `to` is then
-#' `"y"`. For [local_pc()], they are the pairs of which at least one variable is complete. The other edges have `NA`. The
+#' `"y"`. For [local_pc()], they are the pairs with at least one complete variable. The other edges have `NA`. The
 #' search has chosen the complete variables other than the target, so the rate is that among the pairs of these
 #' variables.
 #'

@@ -123,7 +123,7 @@ split_target <- function(x, y) {
     )
   }
   at <- variables_at(y, colnames(x) %||% as.character(seq_len(ncol(x))), "y")
-  target <- if (is.data.frame(x)) x[[at]] else unname(x[, at])
+  target <- unname(column_of(x, at))
   if (is.null(colnames(x))) {
     colnames(x) <- seq_len(ncol(x))
   }

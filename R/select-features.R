@@ -18,8 +18,8 @@
 #' - `"DISR"`: the sum of I(f, s; y) / H(f, s, y);
 #' - `"CIFE"`: I(f; y) - sum of I(f; s) - I(f; s | y);
 #' - `"CONDRED"`: I(f; y) + sum of I(f; s | y);
-#' - `"Betagamma"`: I(f; y) - `beta` times the sum of I(f; s) + `gamma` times the sum of I(f; s | y), of which MIFS, CIFE
-#'   and CONDRED are special cases;
+#' - `"Betagamma"`: I(f; y) - `beta` times the sum of I(f; s) + `gamma` times the sum of I(f; s | y). MIFS,
+#'   CIFE and CONDRED are special cases;
 #' - `"ICAP"`: I(f; y) - sum of max(0, I(f; s) - I(f; s | y));
 #' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features. From then on all
 #'   scores are 0, and columns are chosen in their order;

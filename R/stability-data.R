@@ -190,7 +190,8 @@ latent_of_sample <- function(rows) {
   if (sum(varies) < 2L) {
     return(list(C = C, n = nrow(rows)))
   }
-  suff <- suppressWarnings(gauss_of(rows[varies], "correlations"), classes = "pcgpu_warning")
+  rows <- rows[varies]
+  suff <- suppressWarnings(suff_gauss(rows, correlation = correlation_of(rows, list())), classes = "pcgpu_warning")
   C[varies, varies] <- suff$C
   list(C = C, n = suff$n)
 }

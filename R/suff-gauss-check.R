@@ -26,9 +26,13 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L, later = FALSE) {
   if (is.matrix(n)) {
     return(c(of, list(n = check_sizes(n, length(labels)))))
   }
-  hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
   # The names are no longer needed, but removing them from a shared matrix would copy it.
-  c(of, n = check_number(n, "suffStat$n", hint, 1, below = Inf))
+  c(of, n = check_observations(n))
+}
+
+check_observations <- function(n) {
+  hint <- "use one number of at least 1, the number of observations behind C, for instance nrow(x)."
+  check_number(plain_integer64(n, "suffStat$n"), "suffStat$n", hint, 1, below = Inf)
 }
 
 # Returns the numbers of observations behind the correlations as a matrix of doubles. NaN is a number that is not known.

@@ -16,23 +16,61 @@ split_design <- function(x, weights, adjust, id) {
       "write the rows to a file first, with write_pcgpu_file(nrow = ), and pass the file as `x`."
     )
   }
-  covariates <- if (!is.null(adjust)) read_covariates(adjust, x)
-  weights <- if (!is.null(weights)) read_row_values(weights, x, "weights")
-  id <- if (!is.null(id)) read_row_values(id, x, "id")
-  used <- c(attr(covariates, "used"), attr(weights, "used"), attr(id, "used"))
   list(
-    x = if (length(used)) x[, setdiff(seq_len(ncol(x)), used), drop = FALSE] else x,
-    weights = if (!is.null(weights)) check_weights(weights),
-    groups = if (!is.null(id)) check_groups(id),
-    covariates = if (!is.null(covariates)) structure(covariates, used = NULL)
+    weights = if (!is.null(weights)) check_weights(read_row_values(weights, x, "weights")),
+    groups = if (!is.null(id)) check_groups(read_row_values(id, x, "id")),
+    covariates = if (!is.null(adjust)) read_covariates(adjust, x),
+    x = variables_of(x, asked)
   )
 }
 
-# Returns a value for each row, and the column of x that has them as the attribute `used`.
+# Arguments that may name columns of the data, which are then no variables.
+row_arguments <- c("weights", "adjust", "id", "time")
+
+# Returns the data without the columns that these arguments name. design: a list with some of them.
+variables_of <- function(x, design) {
+  used <- lapply(intersect(row_arguments, names(design)), function(argument) {
+    value <- design[[argument]]
+    named_in(
+      if (argument == "adjust") {
+        names_in_adjust(value, x)
+      } else if (is_column_name(value, x)) {
+        value
+      },
+      x,
+      argument
+    )
+  })
+  used <- unlist(used)
+  if (length(used)) x[, setdiff(seq_len(ncol(x)), used), drop = FALSE] else x
+}
+
+is_column_name <- function(values, x) is.character(values) && length(values) == 1L && nrow(x) > 1L
+
+# Returns the names of columns of x among the covariates.
+names_in_adjust <- function(adjust, x) {
+  if (inherits(adjust, "formula")) {
+    # Not intersect(), which returns NULL for columns without names.
+    Filter(function(name) name %in% colnames(x), all.vars(adjust))
+  } else if (is.character(adjust) && is.null(dim(adjust)) && length(adjust) != nrow(x)) {
+    adjust
+  }
+}
+
+# Returns a value for each row.
 read_row_values <- function(values, x, argument) {
-  if (is.character(values) && length(values) == 1L && nrow(x) > 1L) {
+  if (is_column_name(values, x)) {
     at <- named_in(values, x, argument)
-    return(structure(column_values(x, at), used = at))
+    values <- unname(column_of(x, at))
+    if (anyNA(values)) {
+      abort_argument(
+        "x",
+        x,
+        "drop or impute these rows.",
+        has = sprintf("%s in %s", counted(sum(is.na(values)), "missing value"), column_names(x, seq_len(ncol(x)) == at))
+      )
+    }
+    return(values)
   }
   if (!is.atomic(values) && !is.factor(values) || length(dim(values)) > 1L || length(values) != nrow(x)) {
     abort_argument(
@@ -47,30 +85,15 @@ read_row_values <- function(values, x, argument) {
   values
 }
 
-# Returns the values of a column, none of them missing.
-column_values <- function(x, at) {
-  values <- if (is.data.frame(x)) x[[at]] else as.vector(as.matrix(x[, at, drop = FALSE]))
-  if (anyNA(values)) {
-    abort_argument(
-      "x",
-      x,
-      "drop or impute these rows.",
-      has = sprintf("%s in %s", counted(sum(is.na(values)), "missing value"), column_names(x, seq_len(ncol(x)) == at))
-    )
-  }
-  values
-}
-
 # Returns the positions of columns by their names.
 named_in <- function(names, x, argument) {
-  at <- match(names, colnames(x))
-  hint <- "use the name of a column of the data."
-  if (anyNA(at)) {
-    if (is.null(colnames(x))) {
-      abort_argument(argument, names, "use values, because the columns of the data have no names.")
-    }
-    abort_unknown(argument, names, names[is.na(at)], colnames(x), hint)
+  if (!length(names)) {
+    return(integer())
   }
+  if (is.null(colnames(x))) {
+    abort_argument(argument, names, "use values, because the columns of the data have no names.")
+  }
+  at <- variables_at(names, colnames(x), argument)
   if (!is.data.frame(x) && !is.matrix(x) && !is_sparse(x)) {
     abort_argument(argument, names, "use the values themselves: columns of such data stay variables.")
   }
@@ -100,10 +123,8 @@ check_groups <- function(id) {
   as.integer(groups) - 1L
 }
 
-# Returns numeric columns as a list: those of the formula's model matrix without its intercept, or of a table. The
-# attribute `used` has the columns of x among them.
+# Returns numeric columns as a list: those of the formula's model matrix without its intercept, or of a table.
 read_covariates <- function(adjust, x) {
-  used <- integer()
   if (is.function(adjust) || is.complex(adjust) || !length(adjust)) {
     abort_argument(
       "adjust",
@@ -111,6 +132,7 @@ read_covariates <- function(adjust, x) {
       "use a formula such as ~ batch + age, or a table with a row for each row of the data."
     )
   }
+  formula <- ~.
   if (inherits(adjust, "formula")) {
     if (length(adjust) != 2L || "." %in% all.vars(adjust)) {
       abort_argument(
@@ -120,18 +142,16 @@ read_covariates <- function(adjust, x) {
         is = deparse(adjust)[1L]
       )
     }
-    used <- named_in(intersect(all.vars(adjust), colnames(x)), x, "adjust")
-    table <- as.data.frame(lapply(stats::setNames(used, colnames(x)[used]), function(at) raw_column(x, at)))
     formula <- adjust
-  } else if (is.character(adjust) && is.null(dim(adjust)) && length(adjust) != nrow(x)) {
-    used <- named_in(adjust, x, "adjust")
-    table <- as.data.frame(lapply(used, function(at) raw_column(x, at)))
-    names(table) <- paste0("V", seq_along(used))
-    formula <- ~.
+  }
+  named <- names_in_adjust(adjust, x)
+  table <- if (!is.null(named)) {
+    columns <- lapply(named_in(named, x, "adjust"), function(at) unname(column_of(x, at)))
+    list2DF(stats::setNames(columns, named), if (length(named)) nrow(x) else 0L)
+  } else if (is.data.frame(adjust) || is.matrix(adjust)) {
+    as.data.frame(adjust)
   } else {
-    table <- if (is.data.frame(adjust) || is.matrix(adjust)) adjust else data.frame(adjust = adjust)
-    table <- as.data.frame(table)
-    formula <- ~.
+    data.frame(adjust = adjust)
   }
   frame <- tryCatch(
     stats::model.frame(formula, if (length(table)) table, na.action = stats::na.pass),
@@ -165,7 +185,5 @@ read_covariates <- function(adjust, x) {
   if (nrow(matrix) != nrow(x) || any(is.infinite(matrix))) {
     abort_argument("adjust", adjust, "use covariates of finite numbers or levels.")
   }
-  structure(unname(lapply(seq_len(ncol(matrix)), function(j) as.double(matrix[, j]))), used = used)
+  lapply(seq_len(ncol(matrix)), function(j) as.double(matrix[, j]))
 }
-
-raw_column <- function(x, at) if (is.data.frame(x)) x[[at]] else as.vector(as.matrix(x[, at, drop = FALSE]))

@@ -17,6 +17,15 @@ correlation_kinds <- c(
 # Products of columns: these can be kept as columns, and run on a GPU.
 product_kinds <- c("pearson", "npn")
 
+# Orthogonalised estimates.
+ogk_kinds <- c("ogkQn", "ogkScaleTau2")
+
+# Those that do not estimate the correlations of normal variables where a column has few values.
+kinds_of_many_values <- c("kendall", "Qn", "QnStable", ogk_kinds)
+
+# pcalg's names of its estimators.
+mcor_methods <- c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink")
+
 # The part of n that a test of a correlation near 0 has, compared with one of Pearson's correlation. 9 / pi^2 is the
 # asymptotic efficiency of both rank correlations, 0.8227 that of Qn as a scale.
 efficiency <- c(spearman = 9 / pi^2, kendall = 9 / pi^2, Qn = 0.8227, QnStable = 0.8227)
@@ -70,7 +79,7 @@ kind_said <- function(correlation) {
 #' mcor(cbind(x, y), method = "Qn")
 #' @export
 mcor <- function(dm, method = c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink")) {
-  method <- check_choice(method, c("standard", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink"), "method")
+  method <- check_choice(method, mcor_methods, "method")
   dm <- about("dm", check_numeric_data(read_data(dm, "x")))
   kind <- if (method == "standard") "pearson" else method
   found <- about("dm", {
@@ -86,33 +95,22 @@ mcor <- function(dm, method = c("standard", "Qn", "QnStable", "ogkScaleTau2", "o
 }
 
 # Returns what correlate() returns, for any kind.
-correlations_of <- function(
-  kind,
-  x,
-  rows,
-  device,
-  threads,
-  keep = "correlations",
-  bar = list(),
-  design = NULL,
-  levels = NULL
-) {
-  if (kind %in% c("ogkQn", "ogkScaleTau2")) {
+correlations_of <- function(kind, x, rows, device, threads, ..., bar = list(), design = NULL) {
+  if (kind %in% ogk_kinds) {
     return(ogk_correlations(kind, x, rows, threads, bar, design))
   }
   of <- if (kind == "shrink") "pearson" else kind
-  found <- correlate(x, rows, of, device, threads, keep, bar, design, levels)
+  found <- correlate(x, rows, of, device, threads, ..., bar = bar, design = design)
   if (kind == "shrink" && !is.null(found$C)) {
-    found$C <- shrunk(found$C, found$n)
+    found$C[1L, -1L] <- found$C[-1L, 1L] <- shrunk(found$C[1L, -1L], found$n)
   }
   found
 }
 
-# Shrinks the correlations of the first variable, as pcalg does: the factor is the signal's part of their sum of squares.
-shrunk <- function(C, n) {
-  r <- C[1L, -1L]^2
-  C[1L, -1L] <- C[-1L, 1L] <- C[1L, -1L] * sum(r) / (sum(r) + sum((1 - r)^2) / n)
-  C
+# Shrinks correlations of one variable, as pcalg does: the factor is the signal's part of their sum of squares.
+shrunk <- function(r, n) {
+  squares <- r^2
+  r * sum(squares) / (sum(squares) + sum((1 - squares)^2) / n)
 }
 
 # Returns the orthogonalised estimate of Maronna and Zamar: pairs give a matrix, whose eigenvectors give columns that
@@ -152,7 +150,7 @@ ogk_correlations <- function(kind, x, rows, threads, bar, design) {
 check_scales <- function(scales, x, all) {
   zero <- !(scales > 0)
   if (any(zero[-seq_len(ncol(x))])) {
-    refuse_indicators("adjust")
+    refuse_indicators()
   }
   if (any(zero)) {
     abort_argument(
@@ -170,7 +168,7 @@ adjusted <- function(found, x) {
   first <- seq_len(ncol(x))
   if (anyNA(found$C)) {
     if (any(rowSums(!is.na(found$C[-first, , drop = FALSE])) <= 1L)) {
-      refuse_indicators("adjust")
+      refuse_indicators()
     }
     found$C <- found$C[first, first, drop = FALSE]
     return(found)
@@ -184,9 +182,7 @@ adjusted <- function(found, x) {
   if (any(left < 1e-10)) {
     abort_determined(x, left < 1e-10)
   }
-  C <- C / sqrt(outer(left, left))
-  C <- pmin(pmax(C, -1), 1)
-  diag(C) <- 1
+  C <- pmin(pmax(stats::cov2cor(C), -1), 1)
   dimnames(C) <- if (!is.null(colnames(x))) list(colnames(x), colnames(x))
   found$C <- C
   found$size <- found$size - length(rank)
@@ -194,9 +190,9 @@ adjusted <- function(found, x) {
   found
 }
 
-refuse_indicators <- function(argument) {
+refuse_indicators <- function() {
   abort_argument(
-    argument,
+    "adjust",
     NULL,
     "use correlation = \"npn\" or \"pearson\".",
     has = "a covariate with few values, such as levels of a factor, which has no correlation of this kind"

@@ -208,11 +208,9 @@ suff_gauss <- function(
   }
   design <- split_design(if (is.function(x)) x else read_data(x, "x", all = FALSE), weights, adjust, id)
   x <- design$x
-  if (correlation %in% c("kendall", "Qn", "QnStable", "ogkQn", "ogkScaleTau2")) {
-    # These correlations do not estimate those of normal variables where a column has few values.
-    if (any(vapply(design$covariates, function(column) length(unique(column)) < 10L, NA))) {
-      refuse_indicators("adjust")
-    }
+  has_few <- function(column) length(unique(column)) < 10L
+  if (correlation %in% kinds_of_many_values && any(vapply(design$covariates, has_few, NA))) {
+    refuse_indicators()
   }
   levels <- NULL
   if (correlation == "polychoric" && !is.function(x)) {
@@ -257,7 +255,7 @@ suff_gauss <- function(
     found <- if (!is.null(file)) {
       write_centred(x, rows, correlation, threads, bar, file, design)
     } else {
-      correlations_of(correlation, x, rows, device, threads, keep, bar, design, levels)
+      correlations_of(correlation, x, rows, device, threads, keep = keep, bar = bar, design = design, levels = levels)
     }
     constant <- found$covariates$constant
     if (!any(constant) || rows == "all" && found$covariates$missing) {
@@ -310,7 +308,7 @@ suff_gauss <- function(
   if (!is.null(levels)) {
     warn_bound(found$C)
   }
-  made <- if (pairwise || !correlation %in% c(product_kinds, "shrink", "ogkQn", "ogkScaleTau2")) {
+  made <- if (pairwise || !correlation %in% c(product_kinds, "shrink", ogk_kinds)) {
     with_definite(found$C, paste0(if (pairwise) "pairwise ", kind_said(correlation)), nearest)
   } else {
     list(C = found$C)
@@ -382,7 +380,7 @@ check_pairwise <- function(pairwise, keep, design, correlation) {
     )
   }
   rows <- c(weights = !is.null(design$weights), id = !is.null(design$groups))
-  if (any(rows) || correlation %in% c("ogkQn", "ogkScaleTau2", "shrink")) {
+  if (any(rows) || correlation %in% c(ogk_kinds, "shrink")) {
     abort_argument(
       "use",
       "pairwise.complete.obs",

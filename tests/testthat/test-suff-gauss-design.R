@@ -29,6 +29,9 @@ test_that("adjusted tests are those with the covariates in every conditioning se
   same <- list(
     suff_gauss(data[kinds], adjust = ~ data$batch + data$age),
     suff_gauss(data[kinds], adjust = data[c("batch", "age")]),
+    lapply(suff_gauss(unname(as.matrix(data[kinds])), adjust = ~ data$batch + data$age), function(part) {
+      if (is.matrix(part)) structure(part, dimnames = list(kinds, kinds)) else part
+    }),
     suff_gauss(data[kinds], adjust = cbind(covariates, again = covariates[, 1])),
     suff_gauss(data[c(kinds, "batch", "age")], adjust = c("batch", "age")),
     suff_gauss(as.matrix(data[kinds]), adjust = cbind(covariates, 7)),

@@ -7,8 +7,8 @@ use pcgpu_core::ci::correlations::Check;
 use pcgpu_core::file::{Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
 use pcgpu_core::moments::{
-    centre_and_scale, centred, correlation, of_centred, of_pairs, of_sparse, summaries, Centred, Form, Found, Kind,
-    Measure, Rows, Scale, Sparse, Summary, Treatment,
+    centre_and_scale, centred, correlation, of_centred, of_pairs, of_sparse, Centred, Form, Found, Kind, Measure, Rows,
+    Scale, Sparse, Summary, Treatment,
 };
 use pcgpu_core::numbers::Numbers;
 use pcgpu_core::observer::Observer;
@@ -20,7 +20,6 @@ use crate::failure::{Failure, Outcome};
 use crate::input::Fields;
 use crate::machine::Device;
 use crate::respond::respond;
-use crate::session::RObserver;
 use crate::table::Table;
 use crate::token::Token;
 use crate::value::Value;
@@ -45,7 +44,7 @@ fn found_list(found: &Found) -> Vec<(&'static str, Value)> {
 
 /// Outcome of computing correlations, or of centring data.
 struct Made {
-    /// `n`, and the column summaries of `rust_summary()` if they were computed.
+    /// `n`, and the summaries of the columns if they were computed.
     about: Vec<(&'static str, Value)>,
     /// The matrix with its name and dimnames, or `None` if a column prevents it.
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
@@ -229,25 +228,9 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     })
 }
 
-/// Returns `list(least, largest, missing, n)` of the columns of x, which has n rows. With `complete`, only rows without missing values
-/// count. The returned `n` is the number of rows that count.
-/// @noRd
-#[extendr]
-fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
-    respond([&x, &n, &complete, &engine], |token| {
-        let (n, complete) = (input::count(&n, "n", 1)?, input::flag(&complete, "complete")?);
-        let pool = Call::silent(&engine, token)?.machine.pool;
-        let table = Table::new(&x)?;
-        let columns = table.columns(n)?;
-        let mut observer = RObserver::silent(token);
-        let look = &mut || observer.look();
-        let (found, n) = summaries(&columns, complete, &pool, look)?;
-        Ok(output::named(summary_list(&found, n)))
-    })
-}
-
-/// Returns `list(least, largest, missing, n, size, lost, C)`: the summary of `rust_summary()`, the number of independent rows that these are
-/// worth, the GPUs that failed, and the correlations of the columns of x. x has n rows. The names become dimnames. C is absent if a column
+/// Returns `list(least, largest, missing, n, size, lost, C)`: for each column of x its smallest and largest value and its number of missing
+/// values; the number of rows that count, and of independent rows that these are worth; the GPUs that failed; and the correlations. x has n
+/// rows. The names become dimnames. C is absent if a column
 /// prevents it. With `keep = "data"`, two others replace `lost` and C: `data`, the centred columns, and `varies`, which says which of them
 /// vary to the precision of a double. `options` is `list(kind, rows, names, keep, weights, groups, levels, covariates)`, in which the last
 /// four may be absent. For such centred data, `kind = "centred"` returns `list(n, C)`, with the same C as from the original
@@ -354,7 +337,6 @@ fn rust_centred_file(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: R
 extendr_module! {
     mod correlation;
     fn rust_is_correlation;
-    fn rust_summary;
     fn rust_correlation;
     fn rust_centres_and_scales;
     fn rust_sparse_correlation;

@@ -258,10 +258,11 @@ fn rust_pc_select(x: Robj, candidates: Robj, n: Robj, cutoff: Robj, engine: Robj
         let data = x.optional("n").map(|_| Data::new(&x)).transpose()?;
         let known = Known::new(&x, data.as_ref())?;
         let of = Candidates::new(&candidates, known.p())?;
-        let told = call.listener.callbacks.test.is_some();
+        let each_test = call.listener.callbacks.test.is_some();
         let mut observer = RObserver::new(token, call.listener.callbacks.clone());
-        let found = known
-            .among(&of.with, pool, &mut observer, |among, observer| select(among, &of.r, rule, pool, told, observer))?;
+        let found = known.among(&of.with, pool, &mut observer, |among, observer| {
+            select(among, &of.r, rule, pool, each_test, observer)
+        })?;
         Ok(output::named(vec![("left", Value::from(found.is_kept)), ("z", Value::from(found.z_min))]))
     })
 }

@@ -19,8 +19,8 @@ pub struct Selected {
     pub z_min: Vec<f64>,
 }
 
-/// Tests the candidates, in their order, given sets of one and more others. `target`: the target's correlations with them. `told`: whether
-/// the observer gets every test, with z in place of a p-value.
+/// Tests the candidates, in their order, given sets of one and more others. `target`: the target's correlations with them. `each_test`:
+/// whether the observer gets every test, with z in place of a p-value.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and errors of the observer.
@@ -29,7 +29,7 @@ pub fn select<C: Correlations + ?Sized>(
     target: &[f64],
     rule: Rule,
     pool: &Pool,
-    told: bool,
+    each_test: bool,
     observer: &mut dyn Observer,
 ) -> Result<Selected> {
     let p = target.len();
@@ -60,7 +60,7 @@ pub fn select<C: Correlations + ?Sized>(
             let (mut weakest, mut separated) = (f64::INFINITY, false);
             let mut visit = |set: &[u32], r: f64| {
                 tests += 1;
-                if told {
+                if each_test {
                     observer.tested(x as usize, 0, set, rule.signed_z(r, size))?;
                 } else if tests % AT_ONCE == 0 {
                     observer.progress(size, at as f64, all.len() as f64)?;

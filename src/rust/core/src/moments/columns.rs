@@ -143,21 +143,11 @@ impl Numbers<'_> {
     }
 }
 
-/// Returns a summary of each column, and the number of rows that count. All columns have one length. With `complete`, only rows without a
-/// missing value count. `look` is called ten times a second, and may stop the work.
+/// Returns a summary of each column in the rows that count. All columns have one length. `look` is called ten times a second, and may stop
+/// the work.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and errors of `look`.
-pub fn summaries(
-    columns: &[Numbers],
-    complete: bool,
-    pool: &Pool,
-    look: &mut dyn FnMut() -> Result<()>,
-) -> Result<(Vec<Summary>, usize)> {
-    let (of, n) = rows_that_count(columns, complete, pool)?;
-    Ok((summarise(columns, &of, n, pool, look)?, n))
-}
-
 pub(super) fn summarise(
     columns: &[Numbers],
     of: &Of,

@@ -19,7 +19,7 @@ mod sparse;
 mod tiles;
 mod treated;
 
-pub use columns::{summaries, Centred, Summary};
+pub use columns::{Centred, Summary};
 pub use genotypes::Genotypes;
 pub use pairs::{centre_and_scale, of_pairs, Form, Measure, Scale};
 pub use prepared::{Prepared, Table};
@@ -400,7 +400,8 @@ mod tests {
         let doubles = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0];
         let columns = [Numbers::Integers(&whole), Numbers::Doubles(&doubles)];
         let pool = Pool::none();
-        let (found, n) = summaries(&columns, true, &pool, &mut || Ok(())).unwrap();
+        let (of, n) = rows_that_count(&columns, true, &pool).unwrap();
+        let found = summarise(&columns, &of, n, &pool, &mut || Ok(())).unwrap();
         assert_eq!((found[0].least, found[0].largest, found[0].missing, n), (1.0, 9.0, 0, 6));
         for rows in [Rows::Complete, Rows::Pairwise] {
             for (kind, x, y) in [

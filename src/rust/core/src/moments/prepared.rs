@@ -20,7 +20,7 @@ use crate::Result;
 const LANES: usize = 8;
 
 /// Number of columns that are multiplied by another one at a time.
-const AT_ONCE: usize = 4;
+pub(super) const AT_ONCE: usize = 4;
 
 /// Largest whole number that is centred by the middle of the range.
 const LARGEST: f64 = 15.0;

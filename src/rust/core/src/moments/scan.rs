@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::genotypes::{Lookup, Sums};
-use super::prepared::{correlation, of_sums, prepare, products, Prepared, Table};
+use super::prepared::{correlation, of_sums, prepare, products, Prepared, Table, AT_ONCE};
 use crate::memory::{self, Use};
 use crate::numbers::SMALL;
 use crate::pool::{Pool, Stop};
@@ -15,9 +15,6 @@ const BLOCK: usize = 128;
 
 /// Number of bytes of the tables of targets that are used together, unless one takes more.
 const TABLES: usize = if cfg!(test) { 1 << 16 } else { 1 << 28 };
-
-/// Number of targets by which a column is multiplied at a time.
-const AT_ONCE: usize = 4;
 
 /// A column, and a variable's correlation with it.
 pub type Near = (u32, f64);
@@ -63,8 +60,8 @@ pub fn scan(
                 pass.tables.push(Lookup::new(targets.column(t), &about.missing, about.sums)?);
             }
             let (before, now) = (first as f64 / count as f64, pass.tables.len() as f64 / count as f64);
-            let told = &mut |done: f64| watch(share + (1.0 - share) * (before + now * done));
-            pass.run(numbers..p, &mut parts, pool, told)?;
+            let report = &mut |done: f64| watch(share + (1.0 - share) * (before + now * done));
+            pass.run(numbers..p, &mut parts, pool, report)?;
         }
     }
     let mut all = Scan::default();

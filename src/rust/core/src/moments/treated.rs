@@ -118,7 +118,7 @@ impl Treatment<'_> {
             }
             clear_noise(column, before);
         };
-        self.each(&mut cells, n, pool, look, &centre)?;
+        each(&mut cells, n, pool, look, &centre)?;
         if self.covariates > 0 {
             let covariates = cells.split_off((columns.len() - self.covariates) * n);
             let basis = basis(covariates, n);
@@ -128,7 +128,7 @@ impl Treatment<'_> {
                 remove(column, &basis);
                 clear_noise(column, before);
             };
-            self.each(&mut cells, n, pool, look, &residuals)?;
+            each(&mut cells, n, pool, look, &residuals)?;
         }
         if let Some(roots) = roots {
             // Weighted columns are orthogonal to the roots of the weights. A reflection that maps these to a constant changes no product,
@@ -140,29 +140,29 @@ impl Treatment<'_> {
                 let reflect = |column: &mut [f64], _: &mut Vec<f64>| {
                     add(column, -2.0 * product(column, &mirror) / thickness, &mirror);
                 };
-                self.each(&mut cells, n, pool, look, &reflect)?;
+                each(&mut cells, n, pool, look, &reflect)?;
             }
         }
         Ok(Treated { cells, size })
     }
+}
 
-    fn each(
-        &self,
-        cells: &mut [f64],
-        n: usize,
-        pool: &Pool,
-        look: &mut dyn FnMut() -> Result<()>,
-        work: &(dyn Fn(&mut [f64], &mut Vec<f64>) + Sync),
-    ) -> Result<()> {
-        let inline = cells.len() < SMALL;
-        let slots: Vec<Mutex<&mut [f64]>> = cells.chunks_mut(n.max(1)).map(Mutex::new).collect();
-        let one = |sums: &mut Vec<f64>, task: usize, _: &Stop| {
-            if let Ok(mut column) = slots[task].lock() {
-                work(&mut column, sums);
-            }
-        };
-        pool.run(slots.len(), inline, |_| 1.0, &mut |_| look(), one)
-    }
+/// Changes each column of `n` values. Threads have a vector for sums.
+fn each(
+    cells: &mut [f64],
+    n: usize,
+    pool: &Pool,
+    look: &mut dyn FnMut() -> Result<()>,
+    work: &(dyn Fn(&mut [f64], &mut Vec<f64>) + Sync),
+) -> Result<()> {
+    let inline = cells.len() < SMALL;
+    let slots: Vec<Mutex<&mut [f64]>> = cells.chunks_mut(n.max(1)).map(Mutex::new).collect();
+    let one = |sums: &mut Vec<f64>, task: usize, _: &Stop| {
+        if let Ok(mut column) = slots[task].lock() {
+            work(&mut column, sums);
+        }
+    };
+    pool.run(slots.len(), inline, |_| 1.0, &mut |_| look(), one)
 }
 
 /// Returns the normal score of a rank from 1 to n. Ranks that are equally far from both ends have scores that differ in sign only.

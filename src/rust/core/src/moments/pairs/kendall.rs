@@ -29,7 +29,6 @@ impl Paired for Kendall {
         rows.iter().zip(0..).for_each(|(&row, place)| places[row as usize] = place);
         let pairs = |n: usize| n as f64 * (n as f64 - 1.0) / 2.0;
         let (mut untied, mut tied, mut first) = (pairs(n), Vec::new(), 0);
-        // Adding 0 makes negative zeros equal to others, also in `chunk_by`.
         for same in rows.chunk_by(|&a, &b| values[a as usize] == values[b as usize]) {
             if same.len() > 1 && tied.is_empty() {
                 tied = places.iter().map(|&place| [place, place + 1]).collect();

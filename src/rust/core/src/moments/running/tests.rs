@@ -1,3 +1,4 @@
+use super::super::columns::{summarise, Of};
 use super::super::{correlation, Kind, Rows};
 use super::*;
 
@@ -31,7 +32,7 @@ fn run(columns: &[Numbers], cuts: &[usize], complete: bool, pool: &Pool) -> Tota
             })
             .collect();
         let found = running.add(&block, pool, &mut |_| Ok(())).unwrap();
-        let (plain, _) = super::super::summaries(&block, false, pool, &mut || Ok(())).unwrap();
+        let plain = summarise(&block, &Of::All, to - from, pool, &mut || Ok(())).unwrap();
         for (found, plain) in found.iter().zip(&plain) {
             let of = |summary: &Summary| (summary.least, summary.largest, summary.missing);
             assert_eq!(of(found), of(plain));
