@@ -25,11 +25,11 @@
 #' Neighbouring rows share values, so that rows are not independent. A test is right if its conditioning set removes the
 #' autocorrelation, as the variable's own lags do. Other tests of autocorrelated series count too many observations, so
 #' that their p-values are too small. Edges into the present survive only if the right tests find them, too. Simulations
-#' agree: in 400 pairs of independent series (first order, coefficient 0.9, 300 times, `lags = 2`, `alpha = 0.01`), 2 %
-#' of the graphs had a false edge into the present, and 42 % had one within the past. For series of second order, 4 %
-#' had a false edge into the present with two lags, and 13 % with one. The method PCMCI+ (Runge 2020) of the Python
-#' package tigramite conditions each test on the past of both variables, and is made for such series. [stability()]
-#' draws single rows, not blocks of them, and does not correct p-values either.
+#' agree (`bench/lagged.R`): in 400 pairs of independent series (first order, coefficient 0.9, 300 times, `lags = 2`,
+#' `alpha = 0.01`), 2 % of the graphs had a false edge into the present, and 42 % had one within the past. For series of
+#' second order, 4 % had a false edge into the present with two lags, and 13 % with one. The method PCMCI+ (Runge 2020) of
+#' the Python package tigramite conditions each test on the past of both variables, and is made for such series.
+#' [stability()] draws single rows, not blocks of them, and does not correct p-values either.
 #'
 #' # Several series
 #'

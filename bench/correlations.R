@@ -1,6 +1,6 @@
 # Times the correlations of suff_gauss(), and measures how much of n their tests have. Prints Markdown tables.
 #
-#   Rscript correlations.R [times] [sizes] [--shape=500x1000] [--threads=2] [--repeats=5] [--peer=yes|no] [--csv=FILE]
+#   Rscript correlations.R [times] [sizes] [--n=500] [--p=1000] [--threads=2] [--repeats=5] [--peer=yes|no] [--csv=FILE]
 #
 # times: each kind of correlation, next to cor(), pcalg's mcor(), and psych's and lavaan's polychoric correlations, if they are
 # installed. Peers run once, on fewer columns if they would take minutes; their time is per pair, times the number of pairs.
@@ -9,14 +9,7 @@
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
-parts <- operands()
-if (!length(parts)) {
-  parts <- c("times", "sizes")
-}
-shape <- as.double(strsplit(option("shape", "500x1000"), "x")[[1L]])
-threads <- as.integer(option("threads", "2"))
-repeats <- as.integer(option("repeats", "5"))
-with_peer <- match.arg(option("peer", "yes"), c("yes", "no")) == "yes"
+settings(n = 500L, p = 1000L, threads = 2L, repeats = 5L, peer = c("yes", "no"), all = c("times", "sizes"))
 options(pcgpu.threads = threads)
 kinds <- c("pearson", "spearman", "npn", "kendall", "Qn", "QnStable", "ogkScaleTau2", "ogkQn", "shrink", "polychoric")
 
@@ -41,18 +34,16 @@ times <- function() {
     sep = ""
   )
   set.seed(1)
-  n <- shape[1L]
-  p <- shape[2L]
   x <- matrix(stats::rnorm(n * p), n) + stats::rnorm(n) * 0.3
   for (kind in kinds) {
     data <- if (kind == "polychoric") codes(x) else x
     made <- timed(function() suppressWarnings(suff_gauss(data, correlation = kind)), repeats, enough = 60)
-    peer <- if (with_peer) peers[[kind]]
+    theirs <- if (peer == "yes") peers[[kind]]
     seconds <- NULL
-    if (!is.null(peer) && requireNamespace(peer[[2L]], quietly = TRUE)) {
-      m <- min(peer[[3L]], p)
+    if (!is.null(theirs) && requireNamespace(theirs[[2L]], quietly = TRUE)) {
+      m <- min(theirs[[3L]], p)
       part <- if (is.data.frame(data)) data[seq_len(m)] else data[, seq_len(m)]
-      seconds <- timed(function() peer[[4L]](part), 1L)$seconds
+      seconds <- timed(function() theirs[[4L]](part), 1L)$seconds
       all <- seconds * (p * (p - 1)) / (m * (m - 1))
     }
     cat(row_text(c(
@@ -62,7 +53,7 @@ times <- function() {
       if (is.null(seconds)) {
         rep("", 5)
       } else {
-        c(peer[[1L]], m, number(seconds), number(all), number(all / min(made$seconds)))
+        c(theirs[[1L]], m, number(seconds), number(all), number(all / min(made$seconds)))
       }
     )))
     record(
@@ -73,8 +64,8 @@ times <- function() {
       n = n,
       device = "cpu",
       threads = threads,
-      peer = if (!is.null(seconds)) peer[[1L]],
-      peer_version = if (!is.null(seconds)) as.character(utils::packageVersion(peer[[2L]])),
+      peer = if (!is.null(seconds)) theirs[[1L]],
+      peer_version = if (!is.null(seconds)) as.character(utils::packageVersion(theirs[[2L]])),
       peer_seconds = if (!is.null(seconds)) all
     )
   }

@@ -11,17 +11,6 @@ library(pcgpu)
 settings(threads = 2L, repeats = 5L, p = 20000L, n = 200L, all = c("peer", "bed", "local"))
 options(pcgpu.threads = threads)
 
-timed <- function(work) {
-  vapply(
-    seq_len(repeats),
-    function(i) {
-      gc(FALSE)
-      system.time(answer <<- work())[["elapsed"]]
-    },
-    0
-  )
-}
-answer <- NULL
 say <- function(case, seconds, theirs = "", same = "") cat(row_text(case, spread(seconds), theirs, same))
 
 peer <- function() {
@@ -29,22 +18,22 @@ peer <- function() {
   at <- p %/% 2L
   y <- x[, at]
   dm <- x[, -at]
-  mine <- timed(function() pcSelect(y, dm, 0.001))
-  theirs <- system.time(found <- pcalg::pcSelect(y, dm, 0.001))[["elapsed"]]
-  same <- if (identical(found$G, answer$G) && isTRUE(all.equal(found$zMin, answer$zMin, 1e-9))) "yes" else "no"
+  mine <- timed(function() pcSelect(y, dm, 0.001), repeats)
+  theirs <- timed(function() pcalg::pcSelect(y, dm, 0.001), 1L)
+  is_same <- identical(theirs$value$G, mine$value$G) && isTRUE(all.equal(theirs$value$zMin, mine$value$zMin, 1e-9))
+  same <- if (is_same) "yes" else "no"
   case <- sprintf("pcSelect(), %d columns of %d rows", p, n)
-  say(case, mine, number(theirs), same)
+  say(case, mine$seconds, number(theirs$seconds), same)
   record(
     "one-target",
     case,
-    mine,
+    mine$seconds,
     p = p,
     n = n,
     alpha = 0.001,
     threads = threads,
     peer = "pcalg",
-    peer_version = utils::packageDescription("pcalg")$Version,
-    peer_seconds = theirs,
+    peer_seconds = theirs$seconds,
     same = same
   )
 }
@@ -69,22 +58,22 @@ bed <- function() {
   x <- plink_bed(paste0(path, ".bed"))
   y <- stats::rnorm(1000)
   case <- "pcSelect(), 1,000,000 genotypes of 1,000 samples, .bed"
-  mine <- timed(function() pcSelect(y, x, 1e-6))
-  say(case, mine)
-  record("one-target", case, mine, p = 1e6, n = 1000, alpha = 1e-6, threads = threads)
+  mine <- timed(function() pcSelect(y, x, 1e-6), repeats)
+  say(case, mine$seconds)
+  record("one-target", case, mine$seconds, p = 1e6, n = 1000, alpha = 1e-6, threads = threads)
 }
 
 local <- function() {
   x <- random_data(random_dag(1e5L, neighbours = 2, seed = 1), 500, seed = 1)
   for (alpha in c(1e-6, 1e-3)) {
     case <- sprintf("local_pc(), 100,000 variables of 500 rows, alpha %s", format(alpha))
-    mine <- timed(function() local_pc(x, "x50000", alpha))
-    scanned <- length(run_details(answer)$local$scanned)
-    say(case, mine, "", sprintf("%d scanned", scanned))
+    mine <- timed(function() local_pc(x, "x50000", alpha), repeats)
+    scanned <- length(run_details(mine$value)$local$scanned)
+    say(case, mine$seconds, "", sprintf("%d scanned", scanned))
     record(
       "one-target",
       case,
-      mine,
+      mine$seconds,
       p = 1e5,
       n = 500,
       alpha = alpha,
