@@ -31,6 +31,7 @@ peer <- function() {
     p = p,
     n = n,
     alpha = 0.001,
+    device = "cpu",
     threads = threads,
     peer = "pcalg",
     peer_seconds = theirs$seconds,
@@ -60,7 +61,7 @@ bed <- function() {
   case <- "pcSelect(), 1,000,000 genotypes of 1,000 samples, .bed"
   mine <- timed(function() pcSelect(y, x, 1e-6), repeats)
   say(case, mine$seconds)
-  record("one-target", case, mine$seconds, p = 1e6, n = 1000, alpha = 1e-6, threads = threads)
+  record("one-target", case, mine$seconds, p = 1e6, n = 1000, alpha = 1e-6, device = "cpu", threads = threads)
 }
 
 local <- function() {
@@ -77,6 +78,7 @@ local <- function() {
       p = 1e5,
       n = 500,
       alpha = alpha,
+      device = "cpu",
       threads = threads,
       note = sprintf("%d scanned", scanned)
     )
