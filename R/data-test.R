@@ -4,8 +4,7 @@
 # arguments_given(). control: see pc_control(), whose arguments about data are used here.
 filled_from_data <- function(given, control) {
   na <- control$na
-  design <- control_given(control)[data_arguments]
-  design <- design[!vapply(design, is.null, NA)]
+  design <- with_samples_of(given$suffStat, design_in(control))
   if (is.character(given$indepTest)) {
     given$indepTest <- as_test(given$indepTest)
   }
@@ -112,6 +111,12 @@ maker_of <- function(name, keep = "data", design = list()) {
 # The arguments of pc_control() that suff_gauss() has, too.
 data_arguments <- c("correlation", "weights", "adjust", "id")
 
+# Returns those of them that were given.
+design_in <- function(control) {
+  design <- control_given(control)[data_arguments]
+  design[!vapply(design, is.null, NA)]
+}
+
 # Returns suff_gauss() of data. design: these arguments, with the kind of correlation. keep: what it keeps, if these
 # correlations can be computed from kept data.
 gauss_of <- function(data, keep, design, progress = FALSE) {
@@ -158,6 +163,11 @@ check_level <- function(alpha) {
 # second copy.
 most_correlations <- 5000L
 
+# Returns data without columns that identify rows, unless `id` names such a column.
+as_searched <- function(x, design) {
+  if (is.data.frame(x) && !is_column_name(design$id, x)) without_identifiers(x) else x
+}
+
 # Returns list(suffStat, indepTest) for data, or NULL for anything else. The kinds of the columns determine the test,
 # which a message names. keep_data: whether to keep numeric data instead of their correlations.
 test_of_data <- function(
@@ -193,9 +203,7 @@ test_by_kinds <- function(x, na, keep_data, design) {
   if (!is.data.frame(x) && !is_matrix && !is_container(x)) {
     return(NULL)
   }
-  if (is.data.frame(x) && !is_column_name(design$id, x)) {
-    x <- without_identifiers(x)
-  }
+  x <- as_searched(x, design)
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "use observations in rows and at least two variables in columns.")
   }

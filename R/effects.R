@@ -171,6 +171,13 @@ causal_effects <- function(
   type <- type %||% type_of_graph(fit, graph)
   x <- check_variables(x, labels, "x")
   y <- check_variables(y, labels, "y")
+  if (is.data.frame(data) || length(dim(data)) == 2L) {
+    refuse_treated(
+      fit,
+      data,
+      "give suff_gauss(data, %s = ), for effects of standardised variables, or the covariances of residuals as `mcov`."
+    )
+  }
   mcov <- effects_covariance(data, mcov, labels)
   bar <- progress_reporter(progress, label = function(level, edges) "Effects")
   on.exit(bar$close())

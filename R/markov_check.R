@@ -134,7 +134,9 @@ markov_check <- function(
     device <- check_device(device)
   }
   na <- if (!missing(na)) check_choice(na, c("error", "testwise"), "na")
-  refuse_treated(fit, data, suffStat)
+  if (!is.null(data) && !is.function(suffStat)) {
+    refuse_treated(fit, data, "give indepTest = gaussCItest and suffStat = function(rows) suff_gauss(rows, %s = ).")
+  }
   stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na, test_of_fit(fit))
   asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))

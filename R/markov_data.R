@@ -180,16 +180,13 @@ statistic_maker <- function(indepTest) {
   made
 }
 
-# Stops if the search had weights, covariates or groups of rows that the data alone do not have.
-refuse_treated <- function(fit, data, suffStat) {
+# Stops if the search had weights, covariates or groups of rows that the data alone do not have. hint: a remedy, with a
+# place for the argument's name.
+refuse_treated <- function(fit, data, hint) {
   call <- if (isVirtualClass(class(fit)[1L]) || !isS4(fit)) NULL else tryCatch(fit@call, error = function(e) NULL)
   used <- intersect(names(call), c("weights", "adjust", "id"))
-  if (length(used) && !is.null(data) && !is.function(suffStat)) {
-    abort_argument(
-      "data",
-      data,
-      sprintf("give indepTest = gaussCItest and suffStat = function(rows) suff_gauss(rows, %s = ).", used[1L]),
-      is = sprintf("given without `%s`, which the search had", used[1L])
-    )
+  if (length(used)) {
+    is <- sprintf("given without `%s`, which the search had", used[1L])
+    abort_argument("data", data, sprintf(hint, used[1L]), is = is)
   }
 }

@@ -11,8 +11,8 @@
 #' - `orient()` uses `cluster`, `parallel_tests` and the background knowledge (`tiers`, `forbidden`, `required`,
 #'   `context.all`, `context.tier`). It ignores the others in `control`, so that the `control` of the skeleton can be
 #'   used again.
-#' - [stability()] and [cstar()] use `cluster` and the background knowledge; `stability()` also uses `na`. The others
-#'   are an error there.
+#' - [stability()] and [cstar()] use `cluster` and the background knowledge; `stability()` also uses `na`,
+#'   `correlation`, `weights`, `adjust` and `id`. The others are an error there.
 #'
 #' # Long searches
 #'
@@ -221,6 +221,7 @@
 #' @param correlation,weights,adjust,id Arguments of [suff_gauss()], for data with [gaussCItest()] or without `indepTest`:
 #'   the kind of correlation, a weight for each row, covariates for which all variables are adjusted, and groups of rows
 #'   within which values are compared. Columns that `weights`, `adjust` and `id` name are not variables of the graph.
+#'   For a `SummarizedExperiment` or `ExpressionSet`, they can name columns of its table of samples.
 #'   `correlation = NULL` is `"polychoric"` for data with ordered factors, and `"pearson"` for others.
 #' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were
 #'   given. The argument `control` of [pc()] also accepts a plain list, such as `list(time_limit = 60)`.

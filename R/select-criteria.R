@@ -6,6 +6,10 @@ criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI
 weights_of <- list(MIFS = "beta", Betagamma = c("beta", "gamma"))
 
 check_criterion <- function(criterion) {
+  if (is.character(criterion)) {
+    known <- match(tolower(criterion), tolower(criteria))
+    criterion <- ifelse(is.na(known), criterion, criteria[known])
+  }
   if (length(criterion) < 2L) {
     return(check_choice(criterion, criteria, "criterion"))
   }

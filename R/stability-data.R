@@ -1,12 +1,14 @@
 # The data from which stability() draws rows: data, or a sufficient statistic that contains them.
 
-# Returns list(indepTest, n, p, labels, whole, suffStat, rows, given). `whole()` returns the sufficient statistic of all
-# rows. `suffStat`: one from which Rust draws rows. Without it, `rows(which)` makes that of some rows, and `given` has
+# Returns list(indepTest, n, p, labels, whole, suffStat, rows, given, unit). `whole()` returns the sufficient statistic of
+# all rows. `n`: the number of rows, or of groups of rows if `unit` is "groups". `suffStat`: one from which Rust draws rows. Without it, `rows(which)` makes that of some rows, and `given` has
 # the user's functions. `labels`: if pc() does not know them; `p`: if it does.
-resampling_source <- function(data, indepTest, make, na = "error") {
+resampling_source <- function(data, indepTest, make, na = "error", design = list()) {
   if (!is.null(make)) {
+    refuse_design(design, "with `make`")
     return(made_source(data, indepTest, make))
   }
+  design <- with_samples_of(data, design)
   data <- read_table(data, "data", TRUE)
   is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
@@ -14,10 +16,14 @@ resampling_source <- function(data, indepTest, make, na = "error") {
     if (!is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
     }
-    found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE)))
+    found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE, design = design)))
     indepTest <- found$indepTest
-    data <- if (have_order(data) && is_gauss_test(indepTest)) data else found$suffStat
-    is_data <- !is_gauss_test(indepTest) && is_data
+    if (is_gauss_test(indepTest) && (length(design) || have_order(data))) {
+      data <- suppressMessages(as_searched(data, design), classes = "pcgpu_message")
+    } else {
+      data <- found$suffStat
+      is_data <- !is_gauss_test(indepTest) && is_data
+    }
   }
   indepTest <- as_test(indepTest)
   if (!is.function(indepTest)) {
@@ -27,9 +33,10 @@ resampling_source <- function(data, indepTest, make, na = "error") {
       "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest, or the name of a test."
     )
   }
-  if (is_gauss_test(indepTest) && have_order(data)) {
-    return(made_source(data, indepTest, latent_of_sample))
+  if (is_gauss_test(indepTest) && is_data && (length(design) || have_order(data))) {
+    return(about("data", treated_source(data, indepTest, design), "x"))
   }
+  refuse_design(design, "without data for gaussCItest")
   if (is_gauss_test(indepTest)) {
     suff <- if (is_data) about("data", suff_gauss(data, keep = "data", progress = FALSE)) else data
     if (!is_kept(suff)) {
@@ -119,6 +126,67 @@ made_source <- function(data, indepTest, make) {
   )
 }
 
+# Returns the source of samples whose correlations are not those of kept data: all kinds, with weights, covariates and
+# groups. Groups are drawn as wholes; one that is drawn twice counts as two.
+treated_source <- function(data, indepTest, design) {
+  data <- read_data(data, "x")
+  kind <- correlation_of(variables_of(data, design), design)
+  all <- split_design(data, design$weights, design$adjust, design$id)
+  x <- all$x
+  levels <- NULL
+  if (kind == "polychoric") {
+    latent <- latent_columns(x)
+    x <- latent$x
+    levels <- latent$levels
+  }
+  members <- if (!is.null(all$groups)) unname(split(seq_len(nrow(x)), all$groups))
+  list(
+    indepTest = indepTest,
+    n = if (is.null(members)) nrow(x) else length(members),
+    unit = if (is.null(members)) "rows" else "groups",
+    labels = labels_of_table(all$x),
+    whole = function() gauss_of(data, "correlations", replace(design, "correlation", kind)),
+    given = list(indepTest),
+    rows = function(drawn) {
+      rows <- if (is.null(members)) drawn else unlist(members[drawn])
+      treated_of_sample(
+        x[rows, , drop = FALSE],
+        kind,
+        levels,
+        list(
+          weights = all$weights[rows],
+          covariates = lapply(all$covariates, `[`, rows),
+          groups = if (!is.null(members)) rep(seq_along(drawn) - 1L, lengths(members[drawn]))
+        )
+      )
+    }
+  )
+}
+
+# Returns the statistic of a sample. A column that is constant in the sample, or that covariates and groups determine
+# there, is uncorrelated with the others, as in samples of kept data.
+treated_of_sample <- function(x, kind, levels, design) {
+  design$covariates <- Filter(function(covariate) any(covariate != covariate[1L]), design$covariates)
+  look_at <- function(which) {
+    of <- c(levels[which], if (!is.null(levels)) integer(length(design$covariates)))
+    part <- x[, which, drop = FALSE]
+    correlations_of(kind, part, "all", new_device("cpu"), resolve_threads(), design = design, levels = of)
+  }
+  varies <- seq_len(ncol(x))
+  found <- look_at(varies)
+  if (is.null(found$C)) {
+    varies <- which(found$least < found$largest)
+    found <- if (length(varies) > 1L) look_at(varies)
+  }
+  C <- diag(ncol(x))
+  if (!is.null(found$C)) {
+    C[varies, varies] <- replace(found$C, is.na(found$C), 0)
+    diag(C) <- 1
+  }
+  kept <- if (!is.null(levels) && length(varies) > 1L) kept_by_levels(x[varies], levels[varies])
+  list(C = C, n = sample_size(found$size %||% nrow(x), kind, "one", NULL, kept))
+}
+
 is_kept_list <- function(suffStat, field) {
   is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
 }
@@ -179,21 +247,6 @@ resampled_suff <- function(suffStat, rows, n) {
     suffStat[["n"]] <- length(rows)
   }
   suffStat
-}
-
-# Returns the statistic of a sample with ordered factors. A column that is constant in the sample is correlated with
-# nothing, as in samples of numbers.
-latent_of_sample <- function(rows) {
-  varies <- vapply(rows, function(column) length(unique(column)) > 1L, NA)
-  C <- diag(ncol(rows))
-  dimnames(C) <- list(names(rows), names(rows))
-  if (sum(varies) < 2L) {
-    return(list(C = C, n = nrow(rows)))
-  }
-  rows <- rows[varies]
-  suff <- suppressWarnings(suff_gauss(rows, correlation = correlation_of(rows, list())), classes = "pcgpu_warning")
-  C[varies, varies] <- suff$C
-  list(C = C, n = suff$n)
 }
 
 # Returns the test as Rust expects it. If R makes the test of each sample, `of(resampled)` returns the function that

@@ -73,10 +73,11 @@ stability_lines <- function(x) {
   edges <- averaged_edges(x)
   c(
     sprintf(
-      "Stability of edges: %s (each %s of %s rows), %s variables%s, alpha = %s",
+      "Stability of edges: %s (each %s of %s %s), %s variables%s, alpha = %s",
       counted(x$replicates, kind[1L], kind[2L]),
       in_words(x$size),
       in_words(x$n),
+      x$unit,
       in_words(p),
       if (nzchar(x$test)) paste0(", ", x$test) else "",
       format(x$alpha)

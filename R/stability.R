@@ -48,6 +48,11 @@
 #' - `u2pd = "rand"` and `"retry"` draw from the sample's own random numbers (and for `fit` from numbers that depend on
 #'   the seed).
 #'
+#' With `weights`, `adjust` or a `correlation` other than `"pearson"`, each sample is weighted, adjusted or ranked by
+#' itself. With `id`, groups are drawn instead of rows: all rows of a group are in a sample or none, and a group that is
+#' drawn twice counts as two groups. With few large groups, such as batches, use `adjust = ~ batch` instead, which has
+#' the same tests and draws rows.
+#'
 #' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables
 #' than distinct rows are singular; tests treat them as `pc()` does. Repeated rows also make tests more sensitive to
 #' weak edges than the same number of distinct rows: the rate of false edges at the same `alpha` about doubles.
@@ -65,11 +70,11 @@
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
 #' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
 #'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
-#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`.
+#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`, `correlation`, `weights`, `adjust`, `id`.
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
-#'   for subsamples.
+#'   for subsamples. With `id`, of groups instead of rows.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
 #'   run reproducible.
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
@@ -104,6 +109,7 @@
 #' - `valid`, `constants`: the number of samples whose graph is valid, and of samples with constant columns;
 #' - `threshold`: the threshold;
 #' - `average`: the edges kept, and whether their graph is valid;
+#' - `unit`: what is drawn, `"rows"` or `"groups"`;
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
@@ -166,7 +172,7 @@ stability <- function(
     c(list(...), cluster = list(cluster)[!is.null(cluster)]),
     control,
     "stability",
-    c("cluster", knowledge_arguments, "na")
+    c("cluster", knowledge_arguments, "na", data_arguments)
   )
   given <- passed$given
   control <- passed$control
@@ -178,7 +184,7 @@ stability <- function(
   }
   named <- if (!missing(indepTest)) indepTest
   # The statistic may draw a seed of its own, of features or permutations.
-  source <- with_seed(seed, function() resampling_source(data, named, make, control$na))
+  source <- with_seed(seed, function() resampling_source(data, named, make, control$na, design_in(control)))
   if (is.null(given$labels) && is.null(given$p)) {
     given$labels <- source$labels
   }
@@ -220,6 +226,7 @@ stability <- function(
       how = how,
       size = resampled$size,
       n = source$n,
+      unit = source$unit %||% "rows",
       seed = resampled$seed,
       alpha = problem$options$alpha,
       test = test_name(source$indepTest),

@@ -24,6 +24,33 @@ split_design <- function(x, weights, adjust, id) {
   )
 }
 
+# Returns these arguments with values in place of names in the table of samples of a SummarizedExperiment or ExpressionSet.
+# design: a list with some of `weights`, `adjust` and `id`.
+with_samples_of <- function(x, design) {
+  samples <- if (methods::is(x, "SummarizedExperiment")) {
+    need_package("SummarizedExperiment", "a SummarizedExperiment needs the package SummarizedExperiment")
+    as.data.frame(SummarizedExperiment::colData(x), optional = TRUE)
+  } else if (methods::is(x, "ExpressionSet")) {
+    need_package("Biobase", "an ExpressionSet needs the package Biobase")
+    Biobase::pData(x)
+  }
+  if (is.null(samples) || !length(samples)) {
+    return(design)
+  }
+  for (argument in intersect(c("weights", "id"), names(design))) {
+    if (is_column_name(design[[argument]], samples) && design[[argument]] %in% names(samples)) {
+      design[[argument]] <- samples[[design[[argument]]]]
+    }
+  }
+  adjust <- design$adjust
+  if (inherits(adjust, "formula")) {
+    environment(design$adjust) <- list2env(samples, parent = environment(adjust))
+  } else if (is.character(adjust) && all(adjust %in% names(samples))) {
+    design$adjust <- samples[adjust]
+  }
+  design
+}
+
 # Arguments that may name columns of the data, which are then no variables.
 row_arguments <- c("weights", "adjust", "id", "time")
 

@@ -44,7 +44,7 @@ kind_said <- function(correlation) {
 
 #' Correlation matrix, possibly by robust methods
 #'
-#' Computes the correlation matrix of data as `pcalg::mcor()` does, about twenty times faster on each thread for the
+#' Computes the correlation matrix of data as `pcalg::mcor()` does, about ten times faster on each thread for the
 #' robust methods. [suff_gauss()] with `correlation =` makes a sufficient statistic of the same correlations.
 #'
 #' @param dm A numeric matrix or data frame without missing values: n observations in rows, p variables in columns.

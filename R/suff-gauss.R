@@ -107,7 +107,8 @@
 #'   or of other variables; names of columns; or a table or vector with n rows. Factors become indicators of their levels. For
 #'   other kinds of correlation than `"pearson"`, covariates are correlated in the same way.
 #' @param id `NULL`, or the group of each row: n values, or the name of a column of `x`, which is then no variable. With
-#'   `"pearson"` and `"npn"`.
+#'   `"pearson"` and `"npn"`. For a `SummarizedExperiment` or `ExpressionSet`, `weights`, `adjust` and `id` can also name
+#'   columns of its table of samples.
 #' @param sizes `"one"` (the default): `n` is one number for all pairs. `"each"`: `n` is a p x p matrix, with pairwise rows or
 #'   polychoric correlations. A test then has the mean size of all pairs of its variables, and the search runs on the
 #'   CPU. Numbers without missing values have one size in any case.
@@ -206,7 +207,13 @@ suff_gauss <- function(
     check_room(device, length(x$mean))
     return(suff_of_moments(list(x), x$names))
   }
-  design <- split_design(if (is.function(x)) x else read_data(x, "x", all = FALSE), weights, adjust, id)
+  given <- with_samples_of(x, list(weights = weights, adjust = adjust, id = id))
+  design <- split_design(
+    if (is.function(x)) x else read_data(x, "x", all = FALSE),
+    given$weights,
+    given$adjust,
+    given$id
+  )
   x <- design$x
   has_few <- function(column) length(unique(column)) < 10L
   if (correlation %in% kinds_of_many_values && any(vapply(design$covariates, has_few, NA))) {

@@ -420,3 +420,9 @@ test_that("numbers that print alike are different classes and levels", {
   expect_identical(c(found$index, found$levels, found$classes), c(2L, 3L, 3L))
   expect_equal(found$score, information(x[, 2] - 1e15, y - 1e15))
 })
+
+test_that("criteria have any case", {
+  x <- data.frame(a = rep(1:2, 20), b = rep(1:4, 10), y = rep(1:2, each = 20))
+  expect_identical(select_features(x, "y", 1, "mrmr")$criterion, "mRMR")
+  expect_error(select_features(x, "y", 1, "mrmrs"), "criterion", class = "pcgpu_error_argument")
+})

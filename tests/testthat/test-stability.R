@@ -518,3 +518,57 @@ test_that("samples without any missing value are searched as samples with some",
     )
   }
 })
+
+test_that("samples are weighted, adjusted and ranked by themselves", {
+  set.seed(5)
+  n <- 120
+  data <- as.data.frame(simulate(5, n, 5))
+  data$batch <- factor(rep_len(c("a", "b", "c"), n))
+  data$w <- runif(n)
+  kinds <- paste0("v", 1:5)
+  asked <- list(
+    list(correlation = "kendall"),
+    list(correlation = "npn", adjust = ~batch),
+    list(weights = "w", adjust = "batch")
+  )
+  for (of in asked) {
+    arguments <- c(list(data[c(kinds, unlist(of[c("weights")]), if (!is.null(of$adjust)) "batch")]), of)
+    found <- suppressMessages(do.call(stability, c(arguments, list(alpha = 0.05, replicates = 4, seed = 3))))
+    edges <- 0
+    for (replicate in 1:4) {
+      rows <- stability_rows(found, replicate)
+      stat <- do.call(suff_gauss, c(list(arguments[[1L]][rows, ]), of))
+      edges <- edges + nrow(edge_table(pc(stat, gaussCItest, 0.05, labels = kinds)))
+    }
+    expect_identical(sum(found$counts[3:6]), as.integer(edges))
+    expect_identical(found$unit, "rows")
+  }
+  # With groups, these are drawn.
+  data$patient <- rep_len(1:40, n)
+  of <- data[c(kinds, "patient")]
+  found <- stability(of, "gauss", alpha = 0.05, id = "patient", replicates = 3, seed = 4, numCores = 2)
+  expect_identical(c(found$unit, found$n, found$size), c("groups", "40", "40"))
+  expect_output(print(found), "each 40 of 40 groups")
+  edges <- 0
+  for (replicate in 1:3) {
+    drawn <- stability_rows(found, replicate)
+    rows <- lapply(drawn, function(group) which(of$patient == group))
+    stat <- suff_gauss(of[unlist(rows), kinds], id = rep(seq_along(rows), lengths(rows)))
+    edges <- edges + nrow(edge_table(pc(stat, gaussCItest, 0.05, labels = kinds)))
+  }
+  expect_identical(sum(found$counts[3:6]), as.integer(edges))
+  # A column that the covariates determine in a sample has no edges there.
+  data$v6 <- as.integer(data$batch == "a") + (seq_len(n) == 7)
+  found <- stability(data[c(kinds, "batch", "v6")], "gauss", 0.05, adjust = ~batch, replicates = 6, seed = 1)
+  expect_gt(nrow(found$counts), 3)
+  expect_error(
+    stability(suff_gauss(data[kinds], keep = "data"), "gauss", 0.05, weights = data$w),
+    "weights",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(
+    stability(data[kinds], "gauss", 0.05, weights = data$w, make = suff_gauss),
+    "with `make`",
+    class = "pcgpu_error_argument"
+  )
+})

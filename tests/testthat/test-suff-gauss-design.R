@@ -147,7 +147,7 @@ test_that("weights, adjust and id are refused by name", {
   expect_error(pc(s, gaussCItest, 0.01, p = 5, weights = data$w), "without data", class = "pcgpu_error_argument")
   expect_error(pc(x, rcotCItest, 0.01, weights = data$w), "`weights`", class = "pcgpu_error_argument")
   expect_error(pc(data, alpha = 0.01, weights = "w", na = "testwise"), class = "pcgpu_error_argument")
-  expect_error(stability(x, alpha = 0.01, weights = data$w), class = "pcgpu_error_argument")
+  expect_error(stability(x, rcotCItest, 0.01, weights = data$w), "`weights`", class = "pcgpu_error_argument")
 })
 
 test_that("adjusting for levels removes what they cause, for ordered factors, too", {
@@ -216,4 +216,30 @@ test_that("what follows a search does not forget how its data were treated", {
     numCores = 2
   ))
   expect_s3_class(found, "pcgpu_stability")
+})
+
+test_that("a table of samples has covariates, weights and groups by name", {
+  skip_if_not_installed("SummarizedExperiment")
+  data <- study()
+  samples <- data[c("batch", "age", "w", "patient")]
+  counts <- list(t(as.matrix(data[kinds])))
+  se <- SummarizedExperiment::SummarizedExperiment(counts, colData = samples)
+  wanted <- suff_gauss(data[kinds], adjust = ~ data$batch + log(data$age^2))
+  expect_equal(suff_gauss(se, adjust = ~ batch + log(age^2))$C, wanted$C, tolerance = 1e-12)
+  expect_identical(suff_gauss(se, weights = "w")$n, suff_gauss(data[kinds], weights = data$w)$n)
+  expect_equal(suff_gauss(se, adjust = c("batch", "age"))$C, suff_gauss(data[kinds], adjust = samples[1:2])$C)
+  fit <- suppressMessages(pc(se, alpha = 0.01, id = "patient"))
+  expect_same_answer(fit, suppressMessages(pc(data[kinds], alpha = 0.01, id = data$patient)))
+  found <- suppressMessages(stability(se, alpha = 0.01, adjust = ~batch, replicates = 3, seed = 1))
+  same <- suppressMessages(stability(data[c(kinds, "batch")], alpha = 0.01, adjust = ~batch, replicates = 3, seed = 1))
+  expect_identical(found$counts, same$counts)
+  expect_error(suff_gauss(se, id = "no"), "id", class = "pcgpu_error_argument")
+})
+
+test_that("effects need the covariances that the search had", {
+  data <- study()[c(kinds, "batch")]
+  fit <- suppressMessages(pc(data, alpha = 0.01, adjust = ~batch))
+  expect_error(causal_effects(fit, data), "without `adjust`", class = "pcgpu_error_argument")
+  found <- causal_effects(fit, suff_gauss(data, adjust = ~batch), "v1", "v2")
+  expect_s3_class(found, "pcgpu_effects")
 })
