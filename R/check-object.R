@@ -115,6 +115,7 @@ shapes <- list(
       all(rowSums(counts[3:6]) >= 1 & rowSums(counts[3:6]) <= replicates),
     fit = is_fit(fit, labels),
     how = is_one_of(how, c("bootstrap", "subsample")),
+    unit = is_one_of(unit, c("rows", "groups")),
     n = is_count(n, 1),
     size = is_count(size, 1) && size <= n,
     seed = is_count(seed),
