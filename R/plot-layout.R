@@ -2,7 +2,7 @@
 # does not change.
 #
 # Each connected component is laid out by stress majorisation (R/plot-stress.R). Overlapping boxes are then pushed
-# apart, the components are packed in rows, and nodes without an edge stand in rows at the bottom.
+# apart, and the components are packed (R/plot-pack.R).
 
 # Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up. edges: a data frame with from, to and kind, one
 # row for each pair. size: an n x 2 matrix, width and height of each box. aspect: width over height of the space.
@@ -12,15 +12,20 @@ layout_graph <- function(n, edges, size, aspect, shapes = component_shapes(n, ed
   step <- min(0.6 * mean(size[, 1L]), 4 * mean(size[, 2L])) + 2.2 * mean(size[, 2L])
   xy <- matrix(0, n, 2L)
   member <- shapes$member
-  arrows <- edges[edges$kind == "directed", , drop = FALSE]
-  arrows <- split(arrows, factor(member[arrows$from], levels = seq_len(max(member, 0L))))
+  by_member <- function(edges) split(edges, factor(member[edges$from], levels = seq_len(max(member, 0L))))
+  lines <- by_member(edges[c("from", "to")])
+  arrows <- by_member(edges[edges$kind == "directed", , drop = FALSE])
   for (k in seq_along(shapes$groups)) {
     group <- shapes$groups[[k]]
-    place <- point_down(shapes$places[[k]] * step, group, arrows[[member[group[1L]]]])
-    xy[group, ] <- push_apart(place, size[group, , drop = FALSE], aspect)
+    place <- point_down(shapes$places[[k]], group, arrows[[member[group[1L]]]])
+    inside <- if (length(group) <= most_boxes) lapply(lines[[member[group[1L]]]], match, group)
+    xy[group, ] <- push_apart(place * step, size[group, , drop = FALSE], aspect, inside)
   }
-  pack(xy, size, shapes$groups, shapes$alone, aspect)
+  pack(xy, size, shapes$groups, shapes$alone, aspect, edges)
 }
+
+# Edges of components with more nodes than this may be shorter than their marks.
+most_boxes <- 60L
 
 # Returns the connected components: `member`, the number of each node's component; `groups`, the nodes of components
 # with edges; `places`, their positions, in which neighbours are about 1 apart; and `alone`, the nodes without an edge.
@@ -69,29 +74,58 @@ components <- function(n, edges) {
   match(member, unique(member))
 }
 
-# Turns the component so that arrows point downwards on average, or makes it wide if it has no arrows.
+# Turns a component so that arrows point downwards on average, or, if it is long, to the right. Without arrows it is wide.
+# A path of three is straight or a V.
 point_down <- function(xy, group, arrows) {
   from <- match(arrows$from, group)
   to <- match(arrows$to, group)
-  flow <- colSums(xy[to, , drop = FALSE] - xy[from, , drop = FALSE])
-  if (sum(flow^2) > 1e-9 && nrow(xy) > 2L) {
-    turn <- -pi / 2 - atan2(flow[2L], flow[1L])
-    return(xy %*% rbind(c(cos(turn), sin(turn)), c(-sin(turn), cos(turn))))
+  if (nrow(xy) == 3L && all(xy[, 2L] == 0)) {
+    return(place_three(which(xy[, 1L] == 1), from, to))
   }
-  if (flow[2L] > 0) xy * rep(c(1, -1), each = nrow(xy)) else xy
+  flow <- colSums(xy[to, , drop = FALSE] - xy[from, , drop = FALSE])
+  if (sum(flow^2) < 1e-9) {
+    return(xy)
+  }
+  turn <- -pi / 2 - atan2(flow[2L], flow[1L])
+  xy <- xy %*% rbind(c(cos(turn), sin(turn)), c(-sin(turn), cos(turn)))
+  extent <- apply(xy, 2L, function(x) max(x) - min(x))
+  if (nrow(xy) > 3L && extent[2L] > 3 * extent[1L]) cbind(-xy[, 2L], xy[, 1L]) else xy
+}
+
+# Returns positions of a path of three: a cause or an effect of both others stands above or below them, a chain of arrows
+# points down, and others lie in a row.
+place_three <- function(middle, from, to) {
+  ends <- setdiff(1:3, middle)
+  xy <- matrix(0, 3L, 2L)
+  if (length(from) == 2L && length(unique(to)) == 1L) {
+    xy[ends, ] <- c(-0.7, 0.7, 0.8, 0.8)
+  } else if (length(from) == 2L && length(unique(from)) == 1L) {
+    xy[ends, ] <- c(-0.7, 0.7, -0.8, -0.8)
+  } else if (length(from) == 2L) {
+    xy[setdiff(from, to), 2L] <- 1
+    xy[setdiff(to, from), 2L] <- -1
+  } else {
+    xy[ends, 1L] <- c(-1, 1)
+  }
+  xy
 }
 
 # Moves overlapping boxes apart: each pair along the axis that needs less, both by the same amount. If boxes still
-# overlap after all rounds, one sweep outwards from the middle separates them, which always succeeds.
-push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
+# overlap after all rounds, one sweep outwards from the middle separates them, which always succeeds. edges: list(from,
+# to) of pairs that need room for the marks of their edge, or NULL.
+push_apart <- function(xy, size, aspect = 1, edges = NULL, rounds = 60L) {
   gap <- 0.6 * mean(size[, 2L])
+  for_marks <- if (is.null(edges)) gap else 1.5 * mean(size[, 2L])
   slack <- 2 * gap
+  n <- nrow(xy)
+  joined <- pmax(edges$from, edges$to) * n + pmin(edges$from, edges$to)
   xy <- make_room(xy, size, gap, aspect)
   while (rounds > 0L) {
     # Only these boxes can come near each other while none has moved by more than half of the slack.
-    pairs <- near_pairs(xy, size, gap + slack)
-    wide <- (size[pairs$a, 1L] + size[pairs$b, 1L]) / 2 + gap
-    high <- (size[pairs$a, 2L] + size[pairs$b, 2L]) / 2 + gap
+    pairs <- near_pairs(xy, size, max(gap, for_marks) + slack)
+    between <- ifelse((pairs$a * n + pairs$b) %in% joined, for_marks, gap)
+    wide <- (size[pairs$a, 1L] + size[pairs$b, 1L]) / 2 + between
+    high <- (size[pairs$a, 2L] + size[pairs$b, 2L]) / 2 + between
     was <- xy
     while (rounds > 0L && max(abs(xy - was)) <= slack / 2) {
       rounds <- rounds - 1L
@@ -201,74 +235,4 @@ summing <- function(group, n) {
 
 sum_by <- function(values, by) {
   diff(c(0, c(0, cumsum(values[by$order]))[by$ends + 1L]))
-}
-
-# Places components side by side, with nodes without an edge below them. The width makes the best use of a space with
-# this aspect.
-pack <- function(xy, size, groups, alone, aspect) {
-  if (nrow(xy) == 0L) {
-    return(xy)
-  }
-  gap <- 1.5 * mean(size[, 2L])
-  low_high <- function(group) {
-    low <- apply(xy[group, , drop = FALSE] - size[group, , drop = FALSE] / 2, 2L, min)
-    high <- apply(xy[group, , drop = FALSE] + size[group, , drop = FALSE] / 2, 2L, max)
-    c(low, high - low + gap)
-  }
-  groups <- groups[order(-lengths(groups))]
-  box <- vapply(groups, low_high, numeric(4L))
-  blocks <- t(box[3:4, , drop = FALSE])
-  single <- size[alone, , drop = FALSE] + gap
-  area <- sum(blocks[, 1L] * blocks[, 2L]) + sum(single[, 1L] * single[, 2L])
-  rooms <- unique(pmax(max(blocks[, 1L], single[, 1L]), sqrt(area * aspect) * seq(0.9, 1.8, by = 0.1)))
-  best <- NULL
-  for (room in rooms) {
-    above <- shelves(blocks, room)
-    below <- shelves(single, room)
-    extent <- pmax(above$extent, below$extent)
-    extent[2L] <- above$extent[2L] + below$extent[2L]
-    need <- max(extent[1L] / aspect, extent[2L])
-    if (is.null(best) || need < 0.999 * best$need) {
-      best <- list(need = need, above = above, below = below)
-    }
-  }
-  # Rows are counted from the top down, coordinates from the bottom up.
-  for (k in seq_along(groups)) {
-    shift <- c(best$above$left[k] - box[1L, k], -best$above$top[k] - box[4L, k] - box[2L, k])
-    xy[groups[[k]], ] <- sweep(xy[groups[[k]], , drop = FALSE], 2L, shift, `+`)
-  }
-  xy[alone, 1L] <- best$below$left + single[, 1L] / 2
-  xy[alone, 2L] <- -best$above$extent[2L] - best$below$top - single[, 2L] / 2
-  low <- apply(xy - size / 2, 2L, min)
-  sweep(xy, 2L, low)
-}
-
-# Places blocks in rows at most `room` wide. If a block leaves room below it in its row, the next blocks stand there.
-# Returns list(left, top, extent).
-shelves <- function(blocks, room) {
-  n <- nrow(blocks)
-  left <- top <- numeric(n)
-  row_top <- row_height <- 0
-  column_left <- column_width <- column_height <- 0
-  widest <- 0
-  for (k in seq_len(n)) {
-    wide <- blocks[k, 1L]
-    high <- blocks[k, 2L]
-    fits_below <- column_height > 0 && column_height + high <= row_height + 1e-9 && column_left + wide <= room + 1e-9
-    if (!fits_below) {
-      column_left <- column_left + column_width
-      column_width <- column_height <- 0
-      if (column_left > 0 && column_left + wide > room + 1e-9) {
-        row_top <- row_top + row_height
-        column_left <- row_height <- 0
-      }
-    }
-    left[k] <- column_left
-    top[k] <- row_top + column_height
-    column_height <- column_height + high
-    column_width <- max(column_width, wide)
-    row_height <- max(row_height, column_height)
-    widest <- max(widest, column_left + column_width)
-  }
-  list(left = left, top = top, extent = c(widest, row_top + row_height))
 }

@@ -9,10 +9,12 @@ full_stress_limit <- 200L
 # Returns coordinates of the nodes of `group`, in which neighbours lie about 1 apart.
 layout_component <- function(near, group) {
   m <- length(group)
-  if (m == 2L) {
-    return(rbind(c(0, 1), c(0, 0)))
-  }
   near <- lapply(near[group], match, group)
+  degree <- lengths(near)
+  if (sum(degree) == 2L * (m - 1L) && max(degree) <= 2L) {
+    # A path is straight.
+    return(cbind(steps_from(near, which.min(degree)), 0))
+  }
   pivots <- choose_pivots(near, min(m, max(50L, 60000L %/% m)))
   start <- pivot_mds(pivots$steps)
   # Nodes with the same steps would coincide; a spiral, the same each time, separates them.
