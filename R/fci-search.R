@@ -97,12 +97,15 @@ fci_on <- function(request, asked, on) {
     NULL,
     team_by_phase(found, asked),
     found$ended,
-    list(
-      algorithm = asked$algorithm,
-      test = test$name,
-      alpha = options$alpha,
-      samples = samples_of(test),
-      phase = phase_details(found, asked)
+    c(
+      list(
+        algorithm = asked$algorithm,
+        test = test$name,
+        alpha = options$alpha,
+        samples = samples_of(test),
+        phase = phase_details(found, asked)
+      ),
+      tiers_in(asked)
     ),
     times
   )

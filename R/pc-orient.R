@@ -128,7 +128,7 @@ orient <- function(
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
     attr(skel@call, "pcgpu") %||% list(version = package_version()),
-    validity(found, orient)
+    c(validity(found, orient), tiers_in(orient))
   )
   skel
 }

@@ -20,7 +20,7 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   start <- start_layout(n, edges, cbind(ratio, ratio), space[1L] / space[2L], wish$layout, shapes)
   unit <- largest_dot(start, ratio, space)
   size <- cbind(ratio, ratio) * unit
-  xy <- if (is.null(wish$layout)) {
+  xy <- if (!is.matrix(wish$layout)) {
     scale <- min(space / apply(start + ratio / 2, 2L, max))
     sweep(start, 2L, widest_stretch(start, size, space, 1.6 * min(scale, 0.4)), `*`)
   } else {
@@ -220,7 +220,8 @@ most_levels <- 12L
 # Returns the pieces of an entry: what is drawn, its colour or size, and its text.
 key_pieces <- function(key) {
   text <- function(words) list(draw = "text", text = words)
-  swatch <- function(colour, words) list(draw = "swatch", colour = colour, text = words)
+  mark <- if (isTRUE(key$line)) "line" else "swatch"
+  swatch <- function(colour, words) list(draw = mark, colour = colour, text = words)
   title <- if (!is.null(key$title) && nzchar(key$title)) list(text(paste0(key$title, ":")))
   shown <- switch(
     key$kind,
@@ -243,6 +244,12 @@ key_pieces <- function(key) {
       key$diameters,
       format_ends(key$ends),
       USE.NAMES = FALSE
+    ),
+    width = Map(
+      function(width, end) list(draw = "line", colour = "#555555", width = width, text = end),
+      key$widths,
+      format_ends(key$ends),
+      USE.NAMES = FALSE
     )
   )
   c(title, shown, if (isTRUE(key$missing)) list(swatch(no_value, "no value")))
@@ -251,7 +258,7 @@ key_pieces <- function(key) {
 # Formats each end separately: with common digits, 0.002 would turn 4.1 into 4.100.
 format_ends <- function(ends) vapply(signif(ends, 3L), format, "", big.mark = thousands_mark(), digits = 3L)
 
-mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32)
+mark_width <- c(text = 0, swatch = 0.16, bar = 1.25, dot = 0.32, line = 0.3)
 
 # Returns the positions of the pieces: list(left, row, right, rows, pieces, cex, scale, high). `start`: the width
 # already used in the lowest row.
@@ -313,6 +320,9 @@ draw_keys <- function(keys, bottom, unit) {
       half <- 0.05 * keys$scale
       graphics::rect(edges[-length(edges)], y - half, edges[-1L], y + half, col = piece$colours, border = NA)
       graphics::rect(x, y - half, x + wide, y + half, border = "#7A7A7A", lwd = 0.5)
+    } else if (piece$draw == "line") {
+      wide <- mark - 0.06 * keys$scale
+      graphics::segments(x, y, x + wide, y, col = piece$colour, lwd = 1.4 * (piece$width %||% 1.5), lend = "butt")
     } else if (piece$draw != "text") {
       diameter <- if (piece$draw == "dot") piece$diameter * unit else 0.11 * keys$scale
       fill <- piece$colour %||% dot_look$fill

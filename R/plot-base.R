@@ -8,51 +8,8 @@ dot_look <- list(fill = "#8DB8DE")
 # How nodes are drawn by default; see plot_cpdag() for the options.
 plain_wish <- list(shown = "boxes")
 
-# Returns the appearance of each kind of edge of a CPDAG or a PAG: the marks at both ends ("tail", "arrow" or "circle"),
-# and `said`, its name in the legend.
-edge_look <- function(colour = NULL, pag = FALSE) {
-  look <- if (pag) pag_look() else cpdag_look()
-  if (!is.null(colour)) {
-    check_colours(
-      colour,
-      nrow(look),
-      "edge_colour",
-      if (pag) paste("in the order", enumerate(look$kind)) else "for directed edges, undirected edges and conflicts"
-    )
-    look$colour <- rep_len(colour, nrow(look))
-  }
-  look
-}
-
-cpdag_look <- function() {
-  kind <- c("directed", "undirected", "conflict")
-  data.frame(
-    kind = kind,
-    said = kind,
-    colour = c("#333333", "#7A7A7A", "#C0392B"),
-    lty = c(1, 1, 2),
-    at_from = c("tail", "tail", "arrow"),
-    at_to = c("arrow", "tail", "arrow"),
-    stringsAsFactors = FALSE
-  )
-}
-
-pag_look <- function() {
-  data.frame(
-    kind = kinds_of_pag,
-    said = c("cause", "cause or common cause", "common cause", "unknown", "cause or selection", "selection"),
-    colour = c("#333333", "#2F5D8A", "#C0392B", "#7A7A7A", "#B9770E", "#7D6608"),
-    lty = 1,
-    at_from = unname(mark_of_sign[substr(kinds_of_pag, 1L, 1L)]),
-    at_to = unname(mark_of_sign[substr(kinds_of_pag, 3L, 3L)]),
-    stringsAsFactors = FALSE
-  )
-}
-
-mark_of_sign <- c("-" = "tail", "<" = "arrow", ">" = "arrow", "o" = "circle")
-
-# edge_width: NULL, or a function of the two ends of edges that returns factors for the widths of lines. wish: how to
-# draw the nodes, a list of
+# edge_colour: colours of the kinds of edges, see edge_look(). wish: how to draw the graph, a list of
+# - `edges`: see drawn_edges();
 # - `shown`: "auto", "boxes", or, for dots, which labels: "all", "hubs" or "none";
 # - `fill`, `size`, `values` (of `size`), `keys`, `focus`, and `layout`, a matrix.
 draw_base <- function(
@@ -64,7 +21,6 @@ draw_base <- function(
   node_border = NULL,
   edge_colour = NULL,
   ...,
-  edge_width = NULL,
   wish = plain_wish,
   remark = NULL
 ) {
@@ -82,12 +38,13 @@ draw_base <- function(
   on.exit(graphics::par(old))
   new_page(main, c(note, remark))
   place <- place_on_page(listed, cex, wish = wish)
-  place$width <- if (is.null(edge_width)) 1 else edge_width(place$edges$from, place$edges$to)
+  place$width <- wish$edges$width %||% 1
   if (place$dots && is.null(node_fill)) {
     fill <- rep(dot_look$fill, n)
   }
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
-  draw_edges(place, kinds)
+  draw_tiers(place, wish$tiers)
+  draw_edges(place, kinds, wish$edges$colour)
   draw_nodes(place$xy, place$size, place$radius, fill, border, place$line * if (place$dots) 0.5 else 1)
   draw_focus(place, fill, border, wish$focus)
   if (place$dots) {
@@ -95,21 +52,14 @@ draw_base <- function(
   } else {
     draw_labels(place$xy, listed$labels, place$cex, label_colours(fill))
   }
+  draw_edge_labels(place, wish$edges$label %||% character())
   draw_legend(place$legend, kinds)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_notes(c(note, remark))
 }
 
-base_takes <- c(
-  "vertex.color",
-  "vertex.frame.color",
-  "vertex.label.cex",
-  "node_fill",
-  "node_border",
-  "edge_colour",
-  "cex"
-)
+base_takes <- c("vertex.color", "vertex.frame.color", "vertex.label.cex", "node_fill", "node_border", "cex")
 
 # Draws a bold border around the nodes that `around` named.
 draw_focus <- function(place, fill, border, focus) {
@@ -229,7 +179,7 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   page <- graphics::par("pin")
   look <- edge_look(pag = isTRUE(listed$pag))
   legend <- place_legend(look[look$kind %in% edges$kind, ], page)
-  keys <- place_keys(wish$keys, page, legend$width %||% 0)
+  keys <- place_keys(c(wish$keys, wish$edges$keys), page, legend$width %||% 0)
   low <- legend$y %||% (if (is.null(keys)) 0 else keys$high / 2 + 0.02)
   more <- if (is.null(keys)) 0 else (keys$rows - 1) * keys$high
   below <- c(0, max(legend$height %||% 0, if (is.null(keys)) 0 else low + keys$high / 2 + 0.03) + more)
@@ -256,23 +206,26 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   if (dots) {
     place <- place_in_dots(listed, edges, space, below, cex, font, family, wish, shapes)
   }
-  c(place, list(edges = edges, page = page, legend = legend, keys = keys, keys_at = low, dots = dots))
+  c(place, list(edges = edges, page = page, low = below[2L], legend = legend, keys = keys, keys_at = low, dots = dots))
 }
 
 unplaced <- function() {
   list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
 }
 
-# Returns the positions of nodes before scaling, from 0 up. given: NULL for our own layout, or the user's.
+# Returns the positions of nodes before scaling, from 0 up. given: a layout, see given_layout().
 start_layout <- function(n, edges, size, aspect, given, shapes = component_shapes(n, edges)) {
   if (is.null(given)) {
     return(layout_graph(n, edges, size, aspect, shapes))
+  }
+  if (is.function(given)) {
+    return(given(n, edges, size, aspect))
   }
   sweep(given, 2L, apply(given, 2L, min))
 }
 
 # Places a box around each label, measured on this device at the cex at which it is drawn. cex: NULL for the largest up
-# to 1.2 at which no two boxes overlap; or the user's, for all nodes or one for each node, which is reduced only if a
+# to 1.9 at which no two boxes overlap; or the user's, for all nodes or one for each node, which is reduced only if a
 # box would not fit on the page.
 place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout, shapes) {
   n <- length(listed$labels)
@@ -283,10 +236,12 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   boxes <- function(factor) label_boxes(listed$labels, factor * asked, font, family)
   size <- boxes(1)
   xy <- start_layout(n, edges, size, space[1L] / space[2L], layout, shapes)
-  scale <- if (is.null(layout)) min(space / apply(xy + size / 2, 2L, max)) else 1
-  fill_page <- if (is.null(layout)) {
+  is_own <- !is.matrix(layout)
+  scale <- if (is_own) min(space / apply(xy + size / 2, 2L, max)) else 1
+  fill_page <- if (is_own) {
     # Positions fill the page, but a small graph is not enlarged much, and no axis is stretched to twice the other.
-    function(size) sweep(xy, 2L, widest_stretch(xy, size, space, 1.6 * min(scale, 2.5)), `*`)
+    most <- (if (is.function(layout)) 1.7 else 1.15) * min(scale, 1.9)
+    function(size) sweep(xy, 2L, widest_stretch(xy, size, space, most), `*`)
   } else {
     function(size) xy * min(widest_stretch(xy, size, space, 2 * max(space) / max(xy, 1e-9)))
   }
@@ -297,7 +252,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
       return(FALSE)
     }
     # The user's positions may be too close to each other for any text.
-    if (!is.null(layout) && factor < 0.5) {
+    if (!is_own && factor < 0.5) {
       return(TRUE)
     }
     xy <- fill_page(size)
@@ -306,7 +261,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
     apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
   }
   factor <- if (is.null(cex)) {
-    fitting_cex(min(1.25 * scale, 1.2), fits)
+    fitting_cex(min(1.25 * scale, 1.9), fits)
   } else {
     fitting_cex(1, function(factor) inside(boxes(factor)))
   }
@@ -393,17 +348,34 @@ draw_nodes <- function(xy, size, radius, fill, border, line = 1) {
 
 draw_labels <- function(xy, labels, cex, colours = "black") {
   if (nrow(xy)) {
-    graphics::text(xy[, 1L], xy[, 2L], labels, cex = cex, col = colours)
+    # Baselines, not middles, lie at one height: "age" and "relapse" have parts below and above.
+    one_line <- !grepl("\n", labels, fixed = TRUE)
+    low <- xy[, 2L] - 0.43 * graphics::strheight("M", units = "inches", cex = 1) * cex
+    draw <- function(which, y, adj) {
+      if (any(which)) {
+        graphics::text(
+          xy[which, 1L],
+          y[which],
+          labels[which],
+          cex = rep_len(cex, nrow(xy))[which],
+          col = rep_len(colours, nrow(xy))[which],
+          adj = adj
+        )
+      }
+    }
+    draw(one_line, low, c(0.5, 0))
+    draw(!one_line, xy[, 2L], c(0.5, 0.5))
   }
 }
 
-draw_edges <- function(place, kinds) {
+# colour: NULL for the colours of the kinds, or a colour for each edge.
+draw_edges <- function(place, kinds, colour = NULL) {
   edges <- place$edges
   if (nrow(edges) == 0L) {
     return(invisible())
   }
   look <- kinds[match(edges$kind, kinds$kind), ]
-  look$colour <- thinned(look$colour, place)
+  look$colour <- thinned(colour %||% look$colour, place)
   ends <- edge_ends(place)
   draw_lines(ends$first, ends$last, ends$unit, look, ends$head, 1.4 * place$line * place$width)
 }

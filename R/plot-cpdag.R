@@ -19,11 +19,18 @@
 #'
 #' By default every node is a box around its label if there is room. Otherwise nodes are dots, larger for hubs. Hubs
 #' have their labels next to the dots; for up to 800 nodes, other nodes do too if there is room. If more than 30 nodes
-#' have no edge, they are left out, and a line below the picture gives their number. Components are drawn side by side,
-#' the largest first.
+#' have no edge, they are left out, and a line below the picture gives their number. Components are packed around the
+#' largest one.
 #'
-#' The layout is this package's own (stress majorisation of each connected component). It is the same every time, and
-#' uses no random numbers.
+#' All layouts are this package's own, except those that you compute. They are the same every time, and use no random
+#' numbers:
+#' - `"stress"`: distances on the page follow distances in the graph (stress majorisation of each connected component);
+#' - `"tiers"`: the tiers of the search from left to right, every second one on a grey ground. It is the default for a
+#'   search with `tiers`;
+#' - `"layered"`: causes above their effects. An undirected edge leads away from the node of its component with most
+#'   undirected edges;
+#' - `"tree"`: layers by distance from the nodes of `around`, or from the node with most neighbours;
+#' - `"circle"`: nodes on a circle, component by component.
 #'
 #' @param x One of:
 #'   - a result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours;
@@ -34,8 +41,8 @@
 #'     i to j, or that of `as(x, "amat")`.
 #' @param engine `"auto"` uses base graphics, which can draw everything below. It uses igraph or Rgraphviz only if `...`
 #'   has arguments that only that engine knows. Such an engine must be installed, and so must an engine that you name.
-#'   `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It supports neither `colour`, `size` and
-#'   `layout` nor PAGs.
+#'   `"Rgraphviz"` has its own layout, for graphs with some dozens of nodes. It supports neither PAGs nor `colour`, `size`,
+#'   `layout`, `edge_colour`, `edge_width` and `edge_label`.
 #' @param main Title; `NULL` for none. If `time_limit` ended a search, a second line below the title says so.
 #' @param labels Labels of the nodes, if they differ from their names, in the order of the nodes or with their names; or
 #'   - `TRUE`: all names, however small;
@@ -47,10 +54,9 @@
 #'   - igraph: `vertex.color` and other arguments in `?igraph.plotting`, with one value, or one for each node, in the
 #'     order of the nodes or with their names. `vertex.color`, `vertex.frame.color` and `vertex.label.cex` also work for
 #'     `"base"`.
-#'   - `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour, or one for each node; `edge_colour`, one
-#'     colour, or three for directed edges, undirected edges and conflicts (for a PAG six, in the order of the table
-#'     in *Details*); `cex`, the size of the labels, by default the largest size up to 1.2 at which no two nodes
-#'     overlap. Your `cex` is reduced only if a label would not fit on the page.
+#'   - `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour, or one for each node; `cex`, the size of the
+#'     labels, by default the largest size up to 1.9 at which no two nodes overlap. Your `cex` is reduced only if a
+#'     label would not fit on the page.
 #'
 #'   Any other name is an error that suggests a similar one.
 #' @param around Names (or numbers) of nodes. Only these, with a bold border, and the nodes near them are drawn.
@@ -66,8 +72,18 @@
 #'   `list(age = values)` gives the legend a title. Grey stands for `NA`.
 #' @param size A number of at least 0 for each node, in the same form, which determines the area of its dot; or
 #'   `"degree"`. The dot for 0 is a ninth of the largest. `NA` counts as 0.
-#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in the order of the nodes or with their
-#'   names; or a function that computes such a matrix from an igraph graph, such as `igraph::layout_with_fr`.
+#' @param layout `"stress"`, `"tiers"`, `"layered"`, `"tree"` or `"circle"`, see *Details*; or a matrix with a row of x and
+#'   y for each node, in the order of the nodes or with their names; or a function that computes such a matrix from an
+#'   igraph graph, such as `igraph::layout_with_fr`. `NULL` is `"tiers"` for a search with tiers, and `"stress"` for
+#'   others.
+#' @param edge_colour,edge_width,edge_label What the edges show: the name of a column of [edge_table()], such as `"p"`,
+#'   `"weight"` of [random_dag()] or `"strength"` of [stability()]; or a value for each row of that table. The legend
+#'   explains them, and `list(title = values)` gives it a title.
+#'   - `edge_colour`: numbers become a scale, from blue over grey to red if they have both signs; levels become colours.
+#'     It can also be colours: one, or three for directed edges, undirected edges and conflicts (for a PAG six, in
+#'     the order of the table in *Details*).
+#'   - `edge_width`: widths grow with absolute values.
+#'   - `edge_label`: numbers have two digits.
 #' @param interactive Whether to make an interactive page with the package visNetwork. The page has a search field. It
 #'   shows the name of the node, or the p-value of the edge, under the mouse, and highlights the neighbours of a node
 #'   that you click. Nodes have the same positions as in the picture, so a page with thousands of nodes opens at once.
@@ -89,8 +105,14 @@
 #' U. Brandes and C. Pich (2006). Eigensolver methods for progressive multidimensional scaling of large data. *Graph
 #' Drawing 2006*, LNCS 4372, 42-53.
 #'
+#' K. Freivalds, U. Dogrusoz and P. Kikusts (2002). Disconnected graph layout and the polyomino packing approach. *Graph
+#' Drawing 2001*, LNCS 2265, 378-391.
+#'
 #' M. Ortmann, M. Klimenta and U. Brandes (2017). A sparse stress model. *Journal of Graph Algorithms and Applications*,
 #' 21(5), 791-821.
+#'
+#' K. Sugiyama, S. Tagawa and M. Toda (1981). Methods for visual understanding of hierarchical system structures. *IEEE
+#' Transactions on Systems, Man, and Cybernetics* 11(2), 109-125.
 #' @examples
 #' set.seed(42)
 #' x <- matrix(rnorm(5000), 500, 10, dimnames = list(NULL, paste0("gene", 1:10)))
@@ -100,6 +122,7 @@
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' plot_cpdag(fit, main = "Ten genes")
 #' plot(fit, around = "gene3", colour = list("fold change" = seq(-2, 2.5, 0.5)), size = "degree")
+#' plot(fit, layout = "layered", edge_width = list("-log10 p" = -log10(edge_table(fit)$p)))
 #'
 #' # A thousand nodes: the three largest components.
 #' plot(random_dag(1000, 1.5, seed = 1), components = 3, labels = "hubs")
@@ -118,7 +141,10 @@ plot_cpdag <- function(
   components = NULL,
   colour = NULL,
   size = NULL,
-  layout = "stress",
+  layout = NULL,
+  edge_colour = NULL,
+  edge_width = NULL,
+  edge_label = NULL,
   interactive = FALSE,
   file = NULL
 ) {
@@ -132,15 +158,18 @@ plot_cpdag <- function(
     components = components,
     colour = colour,
     size = size,
-    layout = layout
+    layout = layout,
+    edge_colour = edge_colour,
+    edge_width = edge_width,
+    edge_label = edge_label
   )
-  asked <- asked_graph(drawn_edges_of(x), labels, wish)
+  asked <- asked_graph(drawn_edges_of(x), labels, wish, x)
   if (!is.null(file) && !interactive) {
     abort_argument("file", file, "open a device such as pdf() to save a picture.", is = "only for interactive = TRUE")
   }
   note <- if (is_result(x) || is_compact(x)) validity_note(x)
   ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
-  given <- of_drawn_nodes(list(...), asked)
+  given <- c(of_drawn_nodes(list(...), asked), if (!is.null(asked$kind_colours)) list(edge_colour = asked$kind_colours))
   if (interactive) {
     return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given))
   }
@@ -170,7 +199,9 @@ plot_cpdag <- function(
 # that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled:
 # whether the user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind
 # colours. remark: a line about what is left out.
-asked_graph <- function(listed, labels, wish) {
+# x: what stands for the graph, if edges have values or nodes have tiers.
+asked_graph <- function(listed, labels, wish, x = NULL) {
+  tiers <- tiers_of_search(x)
   names <- listed$labels
   shown <- "auto"
   labelled <- FALSE
@@ -203,11 +234,14 @@ asked_graph <- function(listed, labels, wish) {
   }
   colours <- node_colours(wish$colour, names)
   sizes <- node_sizes(wish$size, names, degree)
-  check_layout(wish$layout, names)
+  wish$layout <- check_layout(wish$layout, names, tiers)
   chosen <- chosen_nodes(listed, wish$around, wish$order, wish$isolated, wish$components)
   nodes <- chosen$nodes
   drawn <- graph_of_nodes(listed, nodes)
-  layout <- given_layout(wish$layout, drawn, nodes, names)
+  of_edges <- wish[c("edge_colour", "edge_width", "edge_label")]
+  plain <- !is.null(of_edges$edge_colour) && are_kind_colours(of_edges$edge_colour, named_edges(network_of(x)))
+  lines <- drawn_edges(if (plain) of_edges[-1L] else of_edges, x, table_of(drawn), nodes)
+  layout <- given_layout(wish$layout, drawn, nodes, names, tiers, chosen$focus)
   if (labelled) {
     drawn$labels <- as.character(labels)[nodes]
   }
@@ -217,18 +251,30 @@ asked_graph <- function(listed, labels, wish) {
     all = length(names),
     names = names,
     labelled = labelled,
+    kind_colours = if (plain) of_edges$edge_colour,
     wish = list(
+      edges = lines,
       shown = shown,
       fill = colours$fill[nodes],
       size = sizes$size[nodes],
       values = sizes$values[nodes],
       keys = list(colours$key, sizes$key),
       focus = chosen$focus,
-      layout = layout
+      layout = layout,
+      tiers = if (identical(wish$layout, "tiers")) tiers[nodes]
     ),
     said = said_of_colour(wish$colour, colours, names)[nodes],
-    remark = if (length(chosen$left)) paste(chosen$left, collapse = "; ")
+    remark = c(
+      if (length(chosen$left)) paste(chosen$left, collapse = "; "),
+      if (is_crowded(drawn)) "Too many edges to follow: `around`, `components` and `interactive = TRUE` show parts"
+    )
   )
+}
+
+# Returns whether a picture has more edges than an eye can follow: a large component.
+is_crowded <- function(drawn) {
+  edges <- table_of(drawn)
+  nrow(edges) > 1000L && max(tabulate(components(length(drawn$labels), edges))) > 1000L
 }
 
 # Returns the values behind colours as text, for tooltips; NULL for plain colours.
@@ -246,17 +292,37 @@ said_of_colour <- function(given, colours, names) {
   paste0(if (!is.null(column$title)) paste0(column$title, ": "), words)
 }
 
-# Checks the layout before anything else is done, so that the error comes at once.
-check_layout <- function(layout, names) {
+# Returns the tier of each variable that a search had, or NULL.
+tiers_of_search <- function(x) {
+  if (is_result(x) || is_compact(x) || is_fci(x)) attr(attr(x, "call"), "pcgpu")$tiers
+}
+
+own_layouts <- c("stress", "tiers", "layered", "tree", "circle")
+
+# Checks the layout before anything else is done, so that the error comes at once. Returns it, with the default for NULL.
+check_layout <- function(layout, names, tiers) {
   hint <- sprintf(
-    "give \"stress\", a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.",
+    "give %s, a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.",
+    enumerate(dQuote(own_layouts, FALSE)),
     length(names)
   )
-  if (is.function(layout)) {
-    return(need_package("igraph", "a function as `layout` needs the package igraph"))
+  if (is.null(layout)) {
+    return(if (length(unique(tiers)) > 1L) "tiers" else "stress")
   }
-  if (identical(layout, "stress")) {
-    return(invisible())
+  if (is.function(layout)) {
+    need_package("igraph", "a function as `layout` needs the package igraph")
+    return(layout)
+  }
+  if (is.character(layout) && length(layout) == 1L && layout %in% own_layouts) {
+    if (layout == "tiers" && is.null(tiers)) {
+      abort_argument(
+        "layout",
+        layout,
+        "give the search `tiers`, or use layout = \"layered\".",
+        is = "\"tiers\", but the graph has none"
+      )
+    }
+    return(layout)
   }
   if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) {
     abort_argument("layout", layout, hint)
@@ -265,13 +331,17 @@ check_layout <- function(layout, names) {
   if (!named && nrow(layout) != length(names)) {
     abort_argument("layout", layout, hint)
   }
-  if (!named) warn_other_names(rownames(layout), names, "layout")
+  if (!named) {
+    warn_other_names(rownames(layout), names, "layout")
+  }
+  layout
 }
 
-# Returns the positions of the nodes that are drawn, or NULL for our own layout.
-given_layout <- function(layout, drawn, nodes, names) {
-  if (identical(layout, "stress")) {
-    return(NULL)
+# Returns the positions of the nodes that are drawn; NULL for the default; or, for another layout of ours, a function in
+# the form of layout_graph().
+given_layout <- function(layout, drawn, nodes, names, tiers, focus) {
+  if (is.character(layout)) {
+    return(if (layout != "stress") own_layout(layout, match(tiers[nodes], sort(unique(tiers[nodes]))), focus))
   }
   if (is.function(layout)) {
     edges <- table_of(drawn)
@@ -282,6 +352,10 @@ given_layout <- function(layout, drawn, nodes, names) {
       value = drawn$labels
     )
     xy <- layout(graph)
+    # layout_with_sugiyama() returns a list.
+    if (is.list(xy) && is.matrix(xy$layout)) {
+      xy <- xy$layout
+    }
     if (!is.matrix(xy) || !is.numeric(xy) || !identical(dim(xy), c(length(nodes), 2L)) || !all(is.finite(xy))) {
       abort_argument(
         "layout",

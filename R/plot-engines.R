@@ -3,7 +3,7 @@
 engine_takes <- list(
   base = base_takes,
   igraph = c(
-    "node_fill", "node_border", "edge_colour", "cex",
+    "node_fill", "node_border", "cex",
     paste0("vertex.", c(
       "color", "size", "size2", "shape", "frame.color", "frame.width", "label", "label.family", "label.font",
       "label.cex", "label.dist", "label.degree", "label.angle",
@@ -22,7 +22,7 @@ engine_takes <- list(
     "nodeAttrs", "edgeAttrs", "attrs", "subGList", "recipEdges", "name", "sub", "xlab", "ylab", "xlim", "ylim",
     "col.main", "cex.main", "col.sub", "cex.sub", "drawNode", "mai"
   ),
-  interactive = c("node_fill", "node_border", "edge_colour", "vertex.color", "vertex.frame.color")
+  interactive = c("node_fill", "node_border", "vertex.color", "vertex.frame.color")
 )
 
 # Returns the engine. Base graphics can draw all our arguments, give the same picture on every machine, and are as fast
@@ -72,7 +72,10 @@ refuse_in_rgraphviz <- function(wish, asked) {
   asks <- c(
     colour = !is.null(wish$colour),
     size = !is.null(wish$size),
-    layout = !identical(wish$layout, "stress"),
+    layout = !is.null(wish$layout),
+    edge_colour = !is.null(wish$edge_colour),
+    edge_width = !is.null(wish$edge_width),
+    edge_label = !is.null(wish$edge_label),
     labels = asked$wish$shown %in% c("hubs", "none")
   )
   for (argument in names(asks)[asks]) {
@@ -143,7 +146,7 @@ draw_igraph <- function(
   place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]], wish)
   edges <- place$edges
   look <- kinds[match(edges$kind, kinds$kind), ]
-  look$colour <- thinned(look$colour, place)
+  look$colour <- thinned(wish$edges$colour %||% look$colour, place)
   if (place$dots && is.null(node_fill)) {
     fill <- rep(dot_look$fill, n)
   }
@@ -169,7 +172,7 @@ draw_igraph <- function(
     vertex.label.color = if (place$dots) "black" else label_colours(fill),
     edge.color = look$colour,
     edge.lty = look$lty,
-    edge.width = 1.4 * place$line,
+    edge.width = 1.4 * place$line * (wish$edges$width %||% 1),
     edge.arrow.mode = heads_of_igraph(look),
     edge.arrow.size = 5.5 * place$head
   )
@@ -189,6 +192,7 @@ draw_igraph <- function(
     at <- wish$focus
     draw_labels(place$xy[at, , drop = FALSE], listed$labels[at], place$cex[at], label_colours(fill[at]))
   }
+  draw_edge_labels(place, wish$edges$label %||% character())
   draw_legend(place$legend, kinds)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)

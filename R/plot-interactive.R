@@ -16,7 +16,7 @@ page_of_graph <- function(x, asked, given) {
   if (n) {
     xy <- start_layout(n, table, cbind(ratio, ratio), 1.4, wish$layout)
     # The user's positions may have any unit.
-    if (!is.null(wish$layout)) xy <- xy * 2 * sqrt(n) / max(xy, 1e-9)
+    if (is.matrix(wish$layout)) xy <- xy * 2 * sqrt(n) / max(xy, 1e-9)
   }
   fill <- wish$fill %||% given$node_fill %||% given[["vertex.color"]] %||% dot_look$fill
   border <- given$node_border %||% given[["vertex.frame.color"]] %||% node_look$border

@@ -1,8 +1,8 @@
 # Returns the legend in the lower left corner of the page: list(kinds, said, cex, scale, left, y, width, height); NULL
-# if all edges are of one kind, whose marks need no explanation. `look`: the rows of edge_look() that are drawn. The
+# if all edges of a CPDAG are of one kind, whose marks need no explanation. `look`: the rows of edge_look() that are drawn. The
 # legend is smaller on a page that it would fill.
 place_legend <- function(look, page) {
-  if (nrow(look) < 2L) {
+  if (nrow(look) < 2L && !all(look$kind %in% kinds_of_pag) || !nrow(look)) {
     return(NULL)
   }
   widths <- function(scale) {

@@ -203,8 +203,14 @@ node_colours <- function(given, labels) {
   if (is.character(values) && !all(is.na(values)) && are_colours(values)) {
     return(list(fill = ifelse(is.na(values), no_value, values)))
   }
+  values_as_colours(values, column$title)
+}
+
+# Returns list(fill, key) for numbers or levels. ramps: list(one, two), the colours of scales for numbers of one sign and of
+# both, or NULL for those of nodes.
+values_as_colours <- function(values, title, ramps = NULL) {
   if (is.numeric(values) && !is.factor(values)) {
-    return(numeric_colours(as.double(values), column$title))
+    return(numeric_colours(as.double(values), title, ramps))
   }
   values <- droplevels(factor(values))
   colours <- level_colours(nlevels(values))
@@ -212,13 +218,7 @@ node_colours <- function(given, labels) {
   fill[is.na(values)] <- no_value
   list(
     fill = fill,
-    key = list(
-      kind = "levels",
-      title = column$title,
-      labels = levels(values),
-      colours = colours,
-      missing = anyNA(values)
-    )
+    key = list(kind = "levels", title = title, labels = levels(values), colours = colours, missing = anyNA(values))
   )
 }
 
@@ -236,14 +236,18 @@ level_colours <- function(n) {
 }
 
 # Uses a scale from blue over white (at 0) to red for values of both signs, and from light to dark otherwise.
-numeric_colours <- function(values, title) {
+numeric_colours <- function(values, title, ramps = NULL) {
   finite <- values[is.finite(values)]
   ends <- if (length(finite)) range(finite) else c(0, 0)
   diverging <- ends[1L] < 0 && ends[2L] > 0
   if (diverging) {
     ends <- c(-1, 1) * max(abs(ends))
   }
-  scale <- grDevices::hcl.colors(101L, if (diverging) "Blue-Red 3" else "Viridis", rev = !diverging)
+  scale <- if (is.null(ramps)) {
+    grDevices::hcl.colors(101L, if (diverging) "Blue-Red 3" else "Viridis", rev = !diverging)
+  } else {
+    grDevices::colorRampPalette(if (diverging) ramps$two else ramps$one)(101L)
+  }
   place <- if (diff(ends) > 0) {
     (pmin(pmax(values, ends[1L]), ends[2L]) - ends[1L]) / diff(ends)
   } else {

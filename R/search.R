@@ -45,7 +45,7 @@ search_on <- function(request, orient, on, compact) {
     orient,
     found$team,
     found$ended,
-    list(test = test$name, alpha = options$alpha, samples = samples_of(test)),
+    c(list(test = test$name, alpha = options$alpha, samples = samples_of(test)), tiers_in(options)),
     times
   )
   result <- if (compact) {

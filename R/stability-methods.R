@@ -274,16 +274,11 @@ plot_average <- function(
   components = NULL,
   colour = NULL,
   size = NULL,
-  layout = "stress"
+  layout = NULL,
+  edge_colour = NULL,
+  edge_width = "strength",
+  edge_label = NULL
 ) {
-  edges <- averaged_edges(x)
-  # Strengths of edges as draw_base() passes them, by their ends.
-  strength <- function(from, to) {
-    edges$strength[match(
-      paste(pmin(from, to), pmax(from, to)),
-      paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
-    )]
-  }
   asked <- asked_graph(
     averaged_lists(x),
     labels,
@@ -294,21 +289,18 @@ plot_average <- function(
       components = components,
       colour = colour,
       size = size,
-      layout = layout
-    )
+      layout = layout,
+      edge_colour = edge_colour,
+      edge_width = edge_width,
+      edge_label = edge_label
+    ),
+    x
   )
   note <- if (!x$average$valid) average_note(x)
   do.call(
     draw_base,
     c(
-      list(
-        asked$listed,
-        main,
-        note,
-        edge_width = function(from, to) 0.3 + 1.5 * strength(asked$nodes[from], asked$nodes[to]),
-        wish = asked$wish,
-        remark = asked$remark
-      ),
+      list(asked$listed, main, note, edge_colour = asked$kind_colours, wish = asked$wish, remark = asked$remark),
       of_drawn_nodes(list(...), asked)
     ),
     quote = TRUE

@@ -133,7 +133,7 @@ test_that("a misspelt argument of plot() is an error with a suggestion, and chan
     colur = "colour",
     color = "colour",
     title = "main",
-    edge_label = "edge.label",
+    edge_lable = "edge_label",
     edge_color = "edge_colour",
     Layout = "layout"
   )

@@ -118,7 +118,7 @@ test_that("places of the user's are kept, at one scale", {
   xy <- placed(m, layout = function(graph) given[igraph::V(graph)$name, ])$xy
   expect_equal((xy[2, 1] - xy[1, 1]) / (xy[3, 2] - xy[1, 2]), 2)
   for (bad in list(
-    "circle",
+    "spiral",
     given[1:2, , drop = FALSE][1, ],
     matrix(0, 5, 2),
     matrix(0, 3, 3),

@@ -1,0 +1,321 @@
+# Layouts in layers: causes above their effects (Sugiyama, Tagawa and Toda 1981), tiers from left to right, and trees.
+# Nodes get a layer; edges over several layers get a place in those between; each layer is ordered by the middles of the
+# neighbours; and positions in a layer follow them, too, as near as the widths of the boxes allow.
+
+# Edges with more places between their layers than this are not routed.
+most_places <- 20000L
+
+# Returns an n x 2 matrix of centres, from 0 up. tier: NULL, or a number for each node: layers of a later tier come later.
+# across: whether layers stand side by side instead of below each other. layer: the layers, if they are known.
+layout_layers <- function(n, edges, size, tier = NULL, across = FALSE, layer = NULL) {
+  edges <- forwards(n, edges, tier)
+  if (is.null(layer)) {
+    layer <- spread_alone(layers_of(n, edges, tier), edges, tier, size, across)
+  }
+  if (across) {
+    size <- size[, 2:1, drop = FALSE]
+  }
+  high <- mean(size[, if (across) 1L else 2L])
+  routed <- with_places(n, edges, layer)
+  # A place between layers is a narrow box.
+  wide <- c(size[, 1L], rep(0.3 * high, length(routed$layer) - n)) + 0.7 * high
+  x <- in_layers(order_layers(routed), routed, wide, n)[seq_len(n)]
+  tall <- tapply(size[, 2L], factor(layer, seq_len(max(layer))), max, default = 0)
+  gap <- if (across) 2.5 * high else 1.8 * high
+  y <- cumsum(tall + gap) - tall / 2
+  xy <- if (across) cbind(y[layer], -x) else cbind(x, -y[layer])
+  sweep(xy, 2L, apply(xy - (if (across) size[, 2:1] else size) / 2, 2L, min))
+}
+
+# Returns list(from, to, sequence): the edges from earlier nodes to later ones, and the order of the nodes. Arrows keep their direction unless they are in a cycle or point to
+# an earlier tier. Other edges lead away from the node with most neighbours of their kind.
+forwards <- function(n, edges, tier) {
+  is_arrow <- edges$kind %in% c("directed", "-->", "o->")
+  lines <- edges[!is_arrow, ]
+  depth <- depths(n, lines)
+  turned <- depth[lines$from] > depth[lines$to]
+  from <- c(edges$from[is_arrow], ifelse(turned, lines$to, lines$from))
+  to <- c(edges$to[is_arrow], ifelse(turned, lines$from, lines$to))
+  sequence <- order(tier %||% rep(1, n), topological(n, from, to))
+  place <- order(sequence)
+  back <- place[from] > place[to]
+  list(from = ifelse(back, to, from), to = ifelse(back, from, to), sequence = sequence)
+}
+
+# Returns the number of steps along edges from a node with most neighbours in its component.
+depths <- function(n, edges, roots = integer()) {
+  near <- neighbour_lists(n, edges)
+  depth <- rep(NA_real_, n)
+  for (root in c(roots, order(-lengths(near)))) {
+    if (is.na(depth[root])) {
+      front <- root
+      depth[root] <- 0
+      while (length(front)) {
+        after <- unique(unlist(near[front], use.names = FALSE))
+        after <- after[is.na(depth[after])]
+        depth[after] <- depth[front[1L]] + 1
+        front <- after
+      }
+    }
+  }
+  depth
+}
+
+# Returns the place of each node in an order in which arrows point forwards. If a cycle is left, its node with the most
+# arrows out of it in excess of those into it comes next.
+topological <- function(n, from, to) {
+  after <- split(to, factor(from, seq_len(n)))
+  open <- tabulate(to, n)
+  out <- lengths(after)
+  place <- integer(n)
+  ready <- which(open == 0L)
+  done <- 0L
+  while (done < n) {
+    if (!length(ready)) {
+      left <- which(place == 0L)
+      ready <- left[which.max(out[left] - open[left])]
+    }
+    node <- ready[1L]
+    ready <- ready[-1L]
+    done <- done + 1L
+    place[node] <- done
+    next_ones <- after[[node]]
+    open[next_ones] <- open[next_ones] - 1L
+    ready <- c(ready, next_ones[open[next_ones] == 0L & place[next_ones] == 0L])
+  }
+  place
+}
+
+# Returns the layer of each node: the longest way to it. Nodes that nothing leads to stand just before what they lead to.
+layers_of <- function(n, edges, tier) {
+  layer <- integer(n)
+  into <- split(edges$from, factor(edges$to, seq_len(n)))
+  first <- 1L
+  now <- tier[edges$sequence[1L]]
+  # Edges come from earlier nodes, so one pass finds the longest ways.
+  for (node in edges$sequence) {
+    if (!is.null(tier) && tier[node] != now) {
+      now <- tier[node]
+      first <- max(layer) + 1L
+    }
+    layer[node] <- max(first, layer[into[[node]]] + 1L)
+  }
+  out <- split(edges$to, factor(edges$from, seq_len(n)))
+  for (node in setdiff(edges$from, edges$to)) {
+    others <- out[[node]]
+    if (!is.null(tier)) {
+      others <- others[tier[others] == tier[node]]
+    }
+    if (length(others)) layer[node] <- max(layer[node], min(layer[others]) - 1L)
+  }
+  layer
+}
+
+# Moves nodes without an edge in their tier into layers with few nodes, and adds layers if all are long, so that the
+# picture is about as wide as high.
+spread_alone <- function(layer, edges, tier, size, across) {
+  if (is.null(tier)) {
+    return(layer)
+  }
+  inside <- tier[edges$from] == tier[edges$to]
+  free <- setdiff(seq_along(layer), c(edges$from[inside], edges$to[inside]))
+  most <- max(3, ceiling(sqrt(1.6 * length(layer))))
+  shift <- 0L
+  new <- layer
+  for (group in split(seq_along(layer), tier)) {
+    own <- layer[group]
+    first <- min(own)
+    count <- tabulate(own[!group %in% free] - first + 1L, max(own) - first + 1L)
+    for (node in group[group %in% free]) {
+      at <- which.min(count)
+      if (count[at] >= most) {
+        count <- c(count, 0)
+        at <- length(count)
+      }
+      count[at] <- count[at] + 1
+      new[node] <- first + at - 1L
+    }
+    new[group] <- new[group] + shift
+    shift <- shift + length(count) - (max(own) - first + 1L)
+  }
+  match(new, sort(unique(new)))
+}
+
+# Returns list(layer, from, to) of nodes and of the places in which edges cross layers between their ends.
+with_places <- function(n, edges, layer) {
+  span <- layer[edges$to] - layer[edges$from]
+  turned <- span < 0
+  from <- ifelse(turned, edges$to, edges$from)
+  to <- ifelse(turned, edges$from, edges$to)
+  span <- abs(span)
+  more <- pmax(span - 1L, 0L)
+  if (sum(more) > most_places) {
+    return(list(layer = layer, from = from[span > 0], to = to[span > 0]))
+  }
+  new <- n + seq_len(sum(more))
+  line <- rep(seq_along(more), more)
+  step <- sequence(more)
+  short <- span == 1L
+  list(
+    layer = c(layer, layer[from[line]] + step),
+    from = c(from[short], ifelse(step == 1L, from[line], new - 1L), new[step == more[line]]),
+    to = c(to[short], new, to[line[step == more[line]]])
+  )
+}
+
+# Returns the places in order of their layers, and within a layer in the order with few crossings.
+order_layers <- function(routed) {
+  count <- length(routed$layer)
+  near <- neighbour_lists(count, data.frame(from = routed$from, to = routed$to))
+  x <- as.double(order(order(routed$layer, depths(count, data.frame(from = routed$from, to = routed$to)))))
+  best <- NULL
+  for (round in 1:12) {
+    down <- round %% 2L == 1L
+    for (at in if (down) seq_len(max(routed$layer)) else rev(seq_len(max(routed$layer)))) {
+      own <- which(routed$layer == at)
+      middle <- vapply(
+        own,
+        function(node) {
+          others <- near[[node]]
+          others <- others[(routed$layer[others] < at) == down]
+          if (length(others)) mean(x[others]) else x[node]
+        },
+        0
+      )
+      by <- own[order(middle, x[own])]
+      # Places in a layer are counted from its middle.
+      x[by] <- seq_along(by) - (length(by) + 1) / 2
+    }
+    crossed <- crossings(routed, x)
+    if (is.null(best) || crossed < best$crossed) {
+      best <- list(crossed = crossed, x = x)
+    }
+  }
+  order(routed$layer, best$x)
+}
+
+# Returns the number of crossings of edges between the same two layers; of a sample of the edges if there are many.
+crossings <- function(routed, x) {
+  sum(vapply(
+    split(seq_along(routed$from), pmin(routed$layer[routed$from], routed$layer[routed$to])),
+    function(lines) {
+      lines <- lines[unique(round(seq(1, length(lines), length.out = min(length(lines), 1000L))))]
+      a <- x[routed$from[lines]]
+      b <- x[routed$to[lines]]
+      sum(outer(a, a, `<`) & outer(b, b, `>`))
+    },
+    0
+  ))
+}
+
+# Returns coordinates within layers: each place near the middle of its neighbours, with room for the widths of boxes.
+# `sorted`: the places by layer and order, of which the first n are nodes. An edge that runs through places should be
+# straight, so boxes make room for it.
+in_layers <- function(sorted, routed, wide, n) {
+  rows <- unname(split(sorted, routed$layer[sorted]))
+  room <- lapply(rows, function(row) cumsum(wide[row]) - wide[row] / 2)
+  x <- numeric(length(wide))
+  for (k in seq_along(rows)) {
+    x[rows[[k]]] <- room[[k]] - mean(range(room[[k]]))
+  }
+  from <- c(routed$from, routed$to)
+  to <- c(routed$to, routed$from)
+  weight <- c(1, 2, 8)[1 + (from > n) + (to > n)]
+  by_from <- summing(from, length(wide))
+  total <- sum_by(weight, by_from)
+  for (round in 1:60) {
+    wanted <- ifelse(total > 0, sum_by(weight * x[to], by_from) / total, x)
+    for (k in seq_along(rows)) {
+      row <- rows[[k]]
+      x[row] <- increasing(wanted[row] - room[[k]], ifelse(row > n, 8, 1)) + room[[k]]
+    }
+  }
+  x
+}
+
+# Returns the increasing values nearest to x, by weighted squares (pool adjacent violators).
+increasing <- function(x, weight) {
+  if (!is.unsorted(x)) {
+    return(x)
+  }
+  mean <- total <- count <- numeric(length(x))
+  last <- 0L
+  for (k in seq_along(x)) {
+    last <- last + 1L
+    mean[last] <- x[k]
+    total[last] <- weight[k]
+    count[last] <- 1
+    while (last > 1L && mean[last - 1L] > mean[last]) {
+      both <- total[last - 1L] + total[last]
+      mean[last - 1L] <- (mean[last - 1L] * total[last - 1L] + mean[last] * total[last]) / both
+      total[last - 1L] <- both
+      count[last - 1L] <- count[last - 1L] + count[last]
+      last <- last - 1L
+    }
+  }
+  rep(mean[seq_len(last)], count[seq_len(last)])
+}
+
+# Returns positions on a circle, component by component, in the order of the angles of our own layout, so that neighbours
+# are close.
+layout_circle <- function(n, edges, size) {
+  own <- layout_graph(n, edges, size, 1)
+  member <- components(n, edges)
+  away <- own - rowsum(own, member)[member, , drop = FALSE] / tabulate(member)[member]
+  turn <- order(order(member, -atan2(away[, 2L], away[, 1L])))
+  angle <- pi / 2 - 2 * pi * (turn - 1) / max(n, 1)
+  at <- n * mean(size) * cbind(cos(angle), sin(angle))
+  gap <- 0.3 * mean(size[, 2L])
+  apart <- function(factor) length(near_pairs(factor * at, size, gap, most = 0)$a) > 0L
+  xy <- at * fitting_cex(1, function(factor) apart(0.96 * factor))
+  sweep(xy, 2L, apply(xy - size / 2, 2L, min))
+}
+
+# Returns the function that computes a layout of ours: of n, edges, size and aspect, as layout_graph(). tier: the tier of
+# each node.
+own_layout <- function(name, tier = NULL, focus = NULL) {
+  switch(
+    name,
+    tiers = function(n, edges, size, aspect) layout_layers(n, edges, size, tier, across = TRUE),
+    circle = function(n, edges, size, aspect) layout_circle(n, edges, size),
+    layered = function(n, edges, size, aspect) {
+      layout_parts(n, edges, size, aspect, function(n, edges, size, nodes) layout_layers(n, edges, size))
+    },
+    tree = function(n, edges, size, aspect) {
+      layout_parts(n, edges, size, aspect, function(n, edges, size, nodes) {
+        layout_layers(n, edges, size, layer = as.integer(depths(n, edges, which(nodes %in% focus))) + 1L)
+      })
+    }
+  )
+}
+
+# Lays out each component with `layout` and packs them.
+layout_parts <- function(n, edges, size, aspect, layout) {
+  member <- components(n, edges)
+  groups <- unname(split(seq_len(n), member))
+  lines <- split(edges, factor(member[edges$from], seq_along(groups)))
+  xy <- matrix(0, n, 2L)
+  several <- lengths(groups) > 1L
+  for (k in which(several)) {
+    group <- groups[[k]]
+    own <- lines[[k]]
+    own[c("from", "to")] <- lapply(own[c("from", "to")], match, group)
+    xy[group, ] <- layout(length(group), own, size[group, , drop = FALSE], group)
+  }
+  pack(xy, size, groups[several], unlist(groups[!several]), aspect, edges)
+}
+
+# Draws every second tier on a light ground, from left to right.
+draw_tiers <- function(place, tiers) {
+  if (is.null(tiers) || !length(tiers)) {
+    return(invisible())
+  }
+  half <- place$size[, 1L] / 2
+  first <- tapply(place$xy[, 1L] - half, tiers, min)
+  last <- tapply(place$xy[, 1L] + half, tiers, max)
+  between <- (first[-1L] + last[-length(last)]) / 2
+  left <- c(min(first) - min(half), between)
+  right <- c(between, max(last) + min(half))
+  shaded <- seq_along(first) %% 2L == 0L
+  graphics::rect(left[shaded], place$low, right[shaded], place$page[2L], col = "#F4F4F4", border = NA)
+}
