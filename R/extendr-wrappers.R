@@ -138,6 +138,12 @@ rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select
 #' @noRd
 rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
 
+#' Returns the weakest tests of edges, `list(r, z, start, members)`: the set of edge i is `members[(start[i] + 1):start[i + 1]]`. x:
+#' `list(n, numbers, bed)` or `list(C)`; `near`: the neighbours of each variable; `from`, `to`: the edges; n: the sample size of the tests;
+#' `most`: the size of the largest sets. Returns the number of tests instead if it is above `bound`.
+#' @noRd
+rust_weakest <- function(x, near, from, to, n, most, bound, engine, callbacks) .Call(wrap__rust_weakest, x, near, from, to, n, most, bound, engine, callbacks)
+
 #' Opens PLINK's files, and returns `list(n, p, samples, markers)`.
 #' @noRd
 rust_bed_open <- function(path, fam, bim) .Call(wrap__rust_bed_open, path, fam, bim)

@@ -3,7 +3,13 @@
 #' `edge_table()` returns one row for each edge. `as.data.frame()` of a search or of a [random_dag()] returns the same
 #' table, and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
 #'
-#' `edges()` is another name for it, a set of methods of the generic function of the package graph. Other packages have
+#' With `data`, the table also says how strong each edge is. Its columns are those of the weakest test of the edge: the
+#' test with the smallest |z| or, for tests other than [gaussCItest()], the largest p-value. It is found among the tests
+#' given sets of the neighbours that either variable has in the graph, of up to `m.max` variables. The search made these
+#' tests, too, and others given neighbours that it removed later, so `p` may be larger. The strength is that of the
+#' conditional dependence, not of a causal effect, for which see [causal_effects()].
+#'
+#' `edges()` is another name for the table without `data`, a set of methods of the generic function of the package graph. Other packages have
 #' an `edges()` of their own: after `library(igraph)`, `edges(fit)` is igraph's, which returns neither the table nor an
 #' error. No other package is known to have an `edge_table()`, so use that name in scripts.
 #'
@@ -14,6 +20,11 @@
 #'   - a result of [stability()], for the edges of its averaged graph;
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
 #'     graph of igraph.
+#' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
+#' @param indepTest The test; `NULL` for that of the search or, for other graphs, the one that suits the columns of the data.
+#' @param m.max Size of the largest sets; `NULL` for the largest of the search, or all for other graphs. The error for
+#'   too many tests, 2e9 tests of partial correlations or 1e6 others, says how many there are.
+#' @param numCores As in [pc()].
 #' @param which,... Not used.
 #' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is
 #'   `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict, `solve.confl = TRUE` only); and
@@ -28,6 +39,11 @@
 #'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the
 #'     package graph, is that package's list of neighbours.
 #'
+#'   With `data`, the further columns are
+#'   - `estimate`: the partial correlation of the weakest test, with its sign; `NA` for tests other than [gaussCItest()];
+#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It tells edges apart whose `p` is 0;
+#'   - `given`: the variables given in that test, as text.
+#'
 #'   An argument without edges is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,
 #'   [as_igraph()], [q_values()]
@@ -35,10 +51,26 @@
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' edge_table(pc(x, alpha = 0.05, numCores = 1))
 #' edge_table(random_dag(5, seed = 1))
+#'
+#' # A table for a supplement
+#' dag <- random_dag(20, neighbours = 2, seed = 1)
+#' data <- random_data(dag, 500, seed = 1, numCores = 2)
+#' fit <- pc(data, alpha = 0.01, numCores = 2)
+#' file <- tempfile(fileext = ".csv")
+#' write.csv(edge_table(fit, data, numCores = 2), file, row.names = FALSE)
 #' @export
-edge_table <- function(x) {
+edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores) {
   check_given(list(x = missing(x)), list(x = "give a result of pc(), or a graph."))
-  listed_edges(x, "x")
+  if (is.null(data)) {
+    asked <- c(indepTest = !is.null(indepTest), m.max = !is.null(m.max), numCores = !missing(numCores))
+    if (any(asked)) {
+      abort_argument(names(asked)[asked][1L], NULL, "give `data`, too.", is = "only used for the strength of edges")
+    }
+    return(listed_edges(x, "x"))
+  }
+  refuse_without_edges(x, "x")
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  with_strength(x, network_of(x), data, indepTest, m.max, threads)
 }
 
 #' @rdname edge_table
@@ -62,6 +94,11 @@ without_edges <- c(
 )
 
 listed_edges <- function(x, argument) {
+  refuse_without_edges(x, argument)
+  about(argument, named_edges(network_of(x)))
+}
+
+refuse_without_edges <- function(x, argument) {
   of <- without_edges[intersect(class(x), names(without_edges))]
   if (length(of)) {
     abort_argument(
@@ -71,7 +108,6 @@ listed_edges <- function(x, argument) {
       is = sprintf("a result of %s, which has no edges", of[1L])
     )
   }
-  about(argument, named_edges(network_of(x)))
 }
 
 edges_of_object <- function(object, which) listed_edges(object, "object")

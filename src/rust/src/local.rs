@@ -4,7 +4,9 @@ use std::path::Path;
 
 use extendr_api::prelude::*;
 use pcgpu_core::file::{names_in, Bed};
-use pcgpu_core::local::{neighbours, select, Correlations, Neighbours, OfColumns, OfMatrix, Rule};
+use pcgpu_core::local::{
+    neighbours, select, tests_at, weakest, Correlations, Neighbours, OfColumns, OfMatrix, Rule, Weakest,
+};
 use pcgpu_core::moments::{scan, Genotypes, Near, Prepared, Table as Columns};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
@@ -267,8 +269,71 @@ fn rust_pc_select(x: Robj, candidates: Robj, n: Robj, cutoff: Robj, engine: Robj
     })
 }
 
+/// Returns the weakest tests of edges, `list(r, z, start, members)`: the set of edge i is `members[(start[i] + 1):start[i + 1]]`. x:
+/// `list(n, numbers, bed)` or `list(C)`; `near`: the neighbours of each variable; `from`, `to`: the edges; n: the sample size of the tests;
+/// `most`: the size of the largest sets. Returns the number of tests instead if it is above `bound`.
+/// @noRd
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rust_weakest(
+    x: Robj,
+    near: Robj,
+    from: Robj,
+    to: Robj,
+    n: Robj,
+    most: Robj,
+    bound: Robj,
+    engine: Robj,
+    callbacks: Robj,
+) -> Robj {
+    respond([&x, &near, &from, &to, &n, &most, &bound, &engine, &callbacks], |token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let (x, pool) = (input::list(&x, "x")?, &call.machine.pool);
+        let rule = Rule::new(input::number(&n, "n")?, 0.0)?;
+        let most = input::number(&most, "most")? as usize;
+        let data = x.optional("n").map(|_| Data::new(&x)).transpose()?;
+        let known = Known::new(&x, data.as_ref())?;
+        let p = known.p();
+        let near = input::vertex_lists(&input::list(&near, "near")?)?;
+        let (from, to) = (input::vertices(&from, p, "from")?, input::vertices(&to, p, "to")?);
+        if near.len() != p || from.len() != to.len() {
+            return Err(Failure::Input("internal: these are not the neighbours of all variables".into()));
+        }
+        let tests: f64 = near.iter().map(|near| tests_at(near.len(), most)).sum();
+        if tests > input::number(&bound, "bound")? {
+            return Ok(Value::from(tests));
+        }
+        let all: Vec<u32> = (0..p as u32).collect();
+        let found = known.among(&all, pool, &mut call.observer(), |among, observer| {
+            weakest(among, &near, rule, most, pool, observer)
+        })?;
+        let at = |x: u32, y: u32| {
+            let place = near[x as usize].iter().position(|&z| z == y);
+            place.and_then(|place| found[x as usize].get(place))
+        };
+        let (mut r, mut z, mut start, mut members) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
+        for (&x, &y) in from.iter().zip(&to) {
+            let sides = at(x, y).into_iter().chain(at(y, x));
+            let Some(Weakest { r: own, z: size, set }) = sides.min_by(|a, b| a.z.total_cmp(&b.z)) else {
+                return Err(Failure::Input("internal: an edge does not join neighbours".into()));
+            };
+            r.push(*own);
+            z.push(*size);
+            members.extend_from_slice(set);
+            start.push(members.len() as f64);
+        }
+        Ok(output::named(vec![
+            ("r", Value::from(r)),
+            ("z", Value::from(z)),
+            ("start", Value::from(start)),
+            ("members", numbers(&members)),
+        ]))
+    })
+}
+
 extendr_module! {
     mod local;
+    fn rust_weakest;
     fn rust_bed_open;
     fn rust_bed_read;
     fn rust_scan;

@@ -8,16 +8,19 @@
 //! * `rule`: when Fisher's z separates. `given`: the partial correlations given one variable, and given larger sets.
 //! * [`select`]: `pcSelect()` of pcalg, in pcalg's order.
 //! * [`neighbours`]: the same with candidates that stay until the end of a level, so that the order of the variables does not matter.
+//! * [`weakest`]: the weakest tests of the edges of a graph.
 
 mod given;
 mod ordered;
 mod rule;
 mod stable;
+mod weakest;
 
 pub use given::{Correlations, OfColumns, OfMatrix};
 pub use ordered::{select, Selected};
 pub use rule::Rule;
 pub use stable::{neighbours, Neighbours};
+pub use weakest::{tests_at, weakest, Weakest};
 
 #[cfg(test)]
 mod tests;
