@@ -15,8 +15,8 @@
 #' `replicates`) (Phipson and Smyth 2010). Van Borkulo and others (2023) compare networks of partial correlations by such
 #' a test.
 #'
-#' The number of edges in which the two graphs differ would be a simpler statistic, but it depends on edges that just pass
-#' the test or just fail it. In 24 simulated pairs of groups of 100 rows with different graphs, its p-value was at most
+#' The number of edges in which the two graphs differ would be a simpler statistic. But it depends on edges that just
+#' pass or just fail a test. In 24 simulated pairs of groups of 100 rows with different graphs, its p-value was at most
 #' 0.05 in 6, and that of the strengths in all.
 #'
 #' The null hypothesis is that rows are exchangeable between the groups: all of them are independent draws from one
