@@ -1,7 +1,34 @@
-#' Compare graphs with the true one
+#' Compare graphs with each other, or with the true one
 #'
-#' Counts which edges and arrowheads of estimated graphs are also in the true graph. The result is a table with one row
-#' for each estimate. 20,000 variables take well under a second, because graphs are stored as lists of edges.
+#' Counts which edges and arrowheads of graphs are also in another graph, which may be the true one, and lists the edges
+#' in which they differ. The result is a table with one row for each comparison; [edge_table()] of it has one row for
+#' each edge. 20,000 variables take about a second, because graphs are stored as lists of edges.
+#'
+#' # Two graphs, or one and the truth
+#'
+#' The counts below call the second graph true: `adj_fn`, for instance, is the number of adjacencies in the second graph
+#' only. This is meant for simulations, and for networks that are known. If both graphs come from data, such as those of
+#' two groups of patients, neither is true. Then F1, `reversed`, `shd` and the table of edges still say how they differ.
+#' Precision and recall are the shares of the edges of the first and of the second graph that are in both. `print()`
+#' omits them if the second graph is an estimate: a result of [stability()], or of a search in data with a test of this
+#' package.
+#'
+#' Graphs from data differ, even if their data have the same source. [compare_groups()] tests whether two groups differ
+#' more than that.
+#'
+#' # The edges
+#'
+#' `edge_table(comparison)` has one row for each pair of variables that is adjacent in any of the graphs:
+#' - `from`, `to`: the names of the variables;
+#' - a column for each graph, with its name: the edge as seen from `from`, such as `"-->"`, `"<--"` or `"---"`; `""` if
+#'   the graph does not have it. Graphs have the names in the list, or of the variables in the call. Otherwise they are
+#'   `estimated` and `true`, or `first` and `second` if `true` is itself an estimate;
+#' - `graphs`, for more than two graphs: the number of graphs that have the edge;
+#' - `difference`: `"both"` (for more than two graphs, `"all"`) if the edge is in all graphs with the same marks;
+#'   `"turned"` if graphs that have it differ in its marks; `"only "` and the name of the graph if one graph has it;
+#'   `"some"` otherwise.
+#'
+#' With `cpdag = TRUE` these are the edges of the CPDAGs.
 #'
 #' # What is counted
 #'
@@ -17,7 +44,7 @@
 #' - `reversed`: pairs that are x -> y in one graph and x <- y in the other.
 #' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is in only one
 #'   graph, or has another direction. For CPDAGs it equals `pcalg::shd()`. An edge in conflict counts as undirected
-#'   there.
+#'   there (in the table of edges, an undirected edge and one in conflict differ).
 #'
 #' # Partial ancestral graphs
 #'
@@ -32,23 +59,27 @@
 #' A ratio with a denominator of 0 is `NA`. (`pcalg::compareGraphs()` has `tdr` 1 if no edge is estimated, `tpr` 0 if
 #' none is true, and `fpr` 1 if all pairs have edges.)
 #'
-#' @param estimated A graph, or a list of graphs, whose names appear in the column `graph`. Graphs are results of
+#' @param estimated A graph, or a list of graphs, whose names appear in the table. Graphs are results of
 #'   [pc()], of [fci()] or of pcalg; [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them
-#'   or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of igraph, or of bnlearn.
-#' @param true The true graph, in one of these forms. Variables are matched by name, or by position if the names in one
-#'   of the graphs are only numbers.
+#'   or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of [stability()] (the averaged graph), of
+#'   igraph, or of bnlearn.
+#' @param true The true graph, or any other, in one of these forms. If it is missing, all pairs of the list `estimated`
+#'   are compared. Variables are matched by name, or by position if the names in one of the graphs are only numbers.
 #' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot
 #'   distinguish equivalent DAGs. A DAG is a graph whose edges are all directed, without a cycle; other graphs are
 #'   compared as they are. If `FALSE`, all graphs are compared as they are. The argument is ignored for PAGs.
-#' @return A data frame of class `pcgpu_comparison` with one row for each estimate and the columns
-#'   - `graph`, its name; `edges` and `true_edges`;
+#' @return A data frame of class `pcgpu_comparison` with one row for each graph of `estimated`, or for each pair of them
+#'   if `true` is missing, and the columns
+#'   - `graph`, its name; `other`, the name of the second graph, if `true` is missing or an estimate;
+#'   - `edges` and `true_edges`, the numbers of edges of the two;
 #'   - `adj_tp`, `adj_fp`, `adj_fn`, `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`;
 #'   - `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`, `arrow_precision_common`,
 #'     `arrow_recall_common`;
 #'   - `reversed`; `shd`.
 #'
 #'   For PAGs there are also `tail_*` and `circle_*`, named like `arrow_*`, and `marks_agree` replaces `reversed`.
-#'   `print()` shows the main columns.
+#'   `print()` shows the main columns and counts the edges. For two estimates, `both` is `adj_tp`, `only graph` is
+#'   `adj_fp` and `only other` is `adj_fn`.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
@@ -62,22 +93,32 @@
 #' Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
-#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for their data, [markov_check()] if there
-#'   is no true graph.
+#' @seealso [compare_groups()] for two groups of rows; [random_dag()] and [cpdag_of()] for true graphs, [random_data()]
+#'   for their data; [markov_check()] if there is no true graph.
 #' @examples
 #' dag <- random_dag(20, neighbours = 2, seed = 3)
 #' x <- random_data(dag, 1000, seed = 3, numCores = 2)
-#' estimates <- lapply(c("0.001" = 0.001, "0.05" = 0.05), function(alpha) {
-#'   pc(suff_gauss(x), gaussCItest, alpha = alpha, labels = colnames(x), numCores = 2)
-#' })
-#' compare_graphs(estimates, dag)
+#' strict <- pc(x, gaussCItest, alpha = 0.001, numCores = 2)
+#' compare_graphs(strict, dag)
+#'
+#' # Two estimates, and the edges in which they differ
+#' loose <- pc(x, gaussCItest, alpha = 0.2, numCores = 2)
+#' compared <- compare_graphs(strict, loose)
+#' compared
+#' subset(edge_table(compared), difference != "both")
+#'
+#' # All pairs of a list
+#' compare_graphs(list(strict = strict, loose = loose, dag = dag))
 #' @export
 compare_graphs <- function(estimated, true, cpdag = TRUE) {
-  check_given(
-    list(estimated = missing(estimated), true = missing(true)),
-    list(estimated = "give a graph, or a list of graphs.", true = "give the true graph, or a second one.")
-  )
+  check_given(list(estimated = missing(estimated)), list(estimated = "give a graph, or a list of graphs."))
   cpdag <- check_flag(cpdag, "cpdag")
+  alone <- missing(true)
+  is_truth <- !alone && !is_estimate(true)
+  said <- list(
+    said_name(substitute(estimated), if (alone || is_truth) "estimated" else "first"),
+    if (!alone) said_name(substitute(true), if (is_truth) "true" else "second")
+  )
   several <- is.list(estimated) && !is.object(estimated)
   if (!several) {
     estimated <- list(estimated)
@@ -85,16 +126,85 @@ compare_graphs <- function(estimated, true, cpdag = TRUE) {
   if (!length(estimated)) {
     abort_argument("estimated", estimated, "give at least one graph.")
   }
+  check_given(
+    list(true = alone && length(estimated) == 1L),
+    list(true = "give the true graph or a second one, or a list of several graphs as `estimated`.")
+  )
   names <- names(estimated) %||% rep.int("", length(estimated))
-  names[names == ""] <- if (several) as.character(seq_along(estimated))[names == ""] else "estimated"
-  if (any(vapply(c(estimated, list(true)), is_pag, NA))) {
-    return(compare_pags(estimated, true, names))
+  unnamed <- is.na(names) | names == ""
+  names[unnamed] <- if (several) as.character(seq_along(estimated))[unnamed] else said[[1L]]
+  compare_listed(c(estimated, if (!alone) list(true)), column_names_of(c(names, said[[2L]])), cpdag, alone, is_truth)
+}
+
+# Compares graphs with the last of them or, if `pairs`, each with each. `names`: one for each graph.
+compare_listed <- function(graphs, names, cpdag, pairs, is_truth) {
+  count <- length(graphs)
+  pag <- any(vapply(graphs, is_pag, NA))
+  read <- function(graph, argument) {
+    if (pag) {
+      return(pag_to_compare(graph, argument))
+    }
+    listed <- about(argument, edges_of(graph))
+    if (cpdag) listed_cpdag(listed) else listed
   }
-  truth <- about("true", edges_of(true))
-  listed <- lapply(estimated, function(graph) in_order_of_true(about("estimated", edges_of(graph)), truth$labels))
-  found <- check_rust(rust_compare(listed, truth, cpdag))
-  table <- comparison_table(names, do.call(rbind, found), length(truth$labels))
-  structure(table, class = c("pcgpu_comparison", "data.frame"), variables = length(truth$labels), cpdag = cpdag)
+  # The order of the variables is that of the true graph, or of the first one.
+  first <- if (pairs) 1L else count
+  argument <- if (pairs) "estimated" else "true"
+  reference <- read(graphs[[first]], argument)
+  labels <- reference$labels
+  of <- if (pairs) "its first graph" else "`true`"
+  listed <- lapply(graphs[-first], function(graph) in_order_of_true(read(graph, "estimated"), labels, of))
+  listed <- append(listed, list(reference), if (pairs) 0L else count - 1L)
+
+  to <- if (pairs) seq_len(count)[-1L] else count
+  counts <- lapply(to, function(to) counts_of(listed[seq_len(to - 1L)], listed[[to]], pag))
+  rows <- data.frame(graph = sequence(to - 1L), other = rep.int(to, to - 1L))
+  by <- order(rows$graph, rows$other)
+  make <- if (pag) comparison_of_pags else comparison_table
+  table <- make(
+    names[rows$graph[by]],
+    do.call(rbind, unlist(counts, recursive = FALSE))[by, , drop = FALSE],
+    length(labels)
+  )
+  if (!is_truth) {
+    table <- list2DF(append(table, list(other = names[rows$other[by]]), 1L))
+  }
+  structure(
+    table,
+    class = c("pcgpu_comparison", "data.frame"),
+    variables = length(labels),
+    cpdag = cpdag && !pag,
+    pag = pag,
+    graphs = list(labels = labels, edges = stats::setNames(lapply(listed, pairs_of_lists), names))
+  )
+}
+
+# Returns the counts that compare each of several graphs with another one.
+counts_of <- function(listed, other, pag) {
+  if (pag) {
+    lapply(listed, counts_of_pag, truth = ends_of_pag(other))
+  } else {
+    check_rust(rust_compare(listed, other, FALSE))
+  }
+}
+
+# Returns the name under which the user passed a graph: its variable, or `otherwise` for any other expression.
+said_name <- function(expression, otherwise) {
+  name <- if (is.name(expression)) as.character(expression) else ""
+  if (name %in% c("", ".")) otherwise else name
+}
+
+# Returns whether a graph is itself learnt from data. A search whose test is an R function can be one of d-separations
+# in the true graph.
+is_estimate <- function(x) {
+  inherits(x, "pcgpu_stability") ||
+    (is_result(x) || is_compact(x) || is_fci(x)) && isTRUE(about("true", run_details(x))$samples > 0)
+}
+
+# Returns the CPDAG if the graph is a DAG, and otherwise the graph itself.
+listed_cpdag <- function(listed) {
+  found <- check_rust(rust_cpdag(listed$edges))
+  if (is.null(found)) listed else edges_of_table(listed$labels, found$from, found$to, found$directed)
 }
 
 # Turns Rust's counts into the table; columns are in Rust's order.
@@ -128,15 +238,15 @@ comparison_table <- function(names, counts, p) {
   )
 }
 
-# Returns a graph with its variables in the order of the true graph.
-in_order_of_true <- function(listed, labels) {
+# Returns a graph with its variables in the order of the true graph. of: that graph, for messages.
+in_order_of_true <- function(listed, labels, of = "`true`") {
   own <- listed$labels
   if (length(own) != length(labels)) {
     abort_argument(
       "estimated",
       own,
       "compare graphs with the same variables.",
-      has = sprintf("%d variables, but `true` has %d", length(own), length(labels))
+      has = sprintf("%d variables, but %s has %d", length(own), of, length(labels))
     )
   }
   if (identical(own, labels)) {
@@ -149,7 +259,7 @@ in_order_of_true <- function(listed, labels) {
   place <- match(own, labels)
   if (anyNA(place) || anyDuplicated(place)) {
     has <- if (anyNA(place)) {
-      sprintf("variables that `true` does not have: %s", enumerate(dQuote(own[is.na(place)], FALSE)))
+      sprintf("variables that %s does not have: %s", of, enumerate(dQuote(own[is.na(place)], FALSE)))
     } else {
       sprintf("repeated names of variables: %s", enumerate(dQuote(unique(own[duplicated(own)]), FALSE)))
     }
@@ -170,30 +280,42 @@ in_order_of_true <- function(listed, labels) {
 print.pcgpu_comparison <- function(x, digits = 3L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_comparison")
   pag <- isTRUE(attr(x, "pag"))
+  names <- names(attr(x, "graphs")$edges)
+  pairs <- "other" %in% names(x)
   main <- c(
     graph = "graph",
-    edges = "edges",
-    adj_precision = "adj. prec.",
-    adj_recall = "rec.",
-    adj_f1 = "F1",
-    arrow_precision = "arrow prec.",
-    arrow_recall = "rec.",
-    if (pag) {
-      c(tail_precision = "tail prec.", tail_recall = "rec.", marks_agree = "marks agree")
+    if (pairs) {
+      c(other = "other", adj_tp = "both", adj_fp = "only graph", adj_fn = "only other", adj_f1 = "F1")
     } else {
-      c(arrow_f1 = "F1", reversed = "reversed")
+      c(
+        edges = "edges",
+        adj_precision = "adj. prec.",
+        adj_recall = "rec.",
+        adj_f1 = "F1",
+        arrow_precision = "arrow prec.",
+        arrow_recall = "rec."
+      )
     },
-    shd = "SHD"
+    if (pag) {
+      c(if (!pairs) c(tail_precision = "tail prec.", tail_recall = "rec."), marks_agree = "marks agree")
+    } else {
+      c(if (!pairs) c(arrow_f1 = "F1"), reversed = "reversed")
+    },
+    shd = "SHD",
+    p = "p"
   )
-  if (!all(c(names(main), "true_edges") %in% names(x)) || !nrow(x)) {
+  main <- main[names(main) != "p" | "p" %in% names(x)]
+  if (!all(c(names(main), "true_edges") %in% names(x)) || !nrow(x) || is.null(names)) {
     return(invisible(NextMethod()))
   }
-  say_lines(sprintf(
-    "%s variables, %s edges in the true %s%s",
-    in_words(attr(x, "variables")),
-    in_words(x$true_edges[1L]),
-    if (pag) "PAG" else "graph",
-    if (isTRUE(attr(x, "cpdag"))) " (DAGs compared as CPDAGs)" else ""
+  kind <- if (pag) "PAG" else "graph"
+  last <- names[length(names)]
+  say_lines(paste0(
+    counted(attr(x, "variables"), "variable"),
+    if (!pairs) {
+      sprintf(", %s in %s", counted(x$true_edges[1L], "edge"), if (last == "true") paste("the true", kind) else last)
+    },
+    if (isTRUE(attr(x, "cpdag"))) " (DAGs compared as CPDAGs)"
   ))
   shown <- as.data.frame(
     lapply(unclass(x)[names(main)], function(column) {
@@ -203,6 +325,7 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
   )
   names(shown) <- main
   print_frame(shown, given, row.names = FALSE)
+  say_lines(differences_text(x, pairs), groups_text(x))
   invisible(x)
 }
 
@@ -210,19 +333,6 @@ print.pcgpu_comparison <- function(x, digits = 3L, ...) {
 # true PAG.
 
 mark_names <- c(circle = 1, arrow = 2, tail = 3)
-
-# `names`: the names of the rows.
-compare_pags <- function(estimated, true, names) {
-  truth <- pag_to_compare(true, "true")
-  listed <- lapply(estimated, function(graph) in_order_of_true(pag_to_compare(graph, "estimated"), truth$labels))
-  rows <- lapply(listed, counts_of_pag, truth = ends_of_pag(truth))
-  structure(
-    comparison_of_pags(names, do.call(rbind, rows), length(truth$labels)),
-    class = c("pcgpu_comparison", "data.frame"),
-    variables = length(truth$labels),
-    pag = TRUE
-  )
-}
 
 pag_to_compare <- function(graph, argument) {
   amat <- about(argument, marks_of_pag(graph))

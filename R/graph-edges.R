@@ -18,6 +18,7 @@
 #'   - a result of [fci()], [rfci()] or [fciPlus()];
 #'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
 #'   - a result of [stability()], for the edges of its averaged graph;
+#'   - a result of [compare_graphs()] or [compare_groups()], for the edges of all its graphs;
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
 #'     graph of igraph.
 #' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
@@ -36,6 +37,7 @@
 #'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those
 #'     samples in which it points from `from` to `to`. An edge without a direction counts as half an arrow each way.
 #'     These are the rows of `as.data.frame()` of the object whose `kept` is true, by strength;
+#'   - for [compare_graphs()]: a column for each graph instead of `kind`, and `difference`; see *The edges* there;
 #'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the
 #'     package graph, is that package's list of neighbours.
 #'
@@ -76,8 +78,8 @@ edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores)
 #' @rdname edge_table
 #' @name edges
 #' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method
-#'   edges,pcgpu_graph-method edges,pcgpu_stability-method edges,pcgpu_cstar-method edges,pcgpu_effects-method
-#'   edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
+#'   edges,pcgpu_graph-method edges,pcgpu_stability-method edges,pcgpu_comparison-method edges,pcgpu_cstar-method
+#'   edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
 #' @usage edges(object, which, ...)
 #' @importFrom graph edges
 #' @export edges
@@ -94,6 +96,9 @@ without_edges <- c(
 )
 
 listed_edges <- function(x, argument) {
+  if (inherits(x, "pcgpu_comparison")) {
+    return(named_edges(compared_network(x, argument)))
+  }
   refuse_without_edges(x, argument)
   about(argument, named_edges(network_of(x)))
 }
@@ -116,6 +121,9 @@ methods::setMethod("edges", "pcCompact", edges_of_object)
 
 # Adjacency matrices, which all functions for graphs accept.
 methods::setMethod("edges", "matrix", edges_of_object)
+
+methods::setOldClass("pcgpu_comparison")
+methods::setMethod("edges", "pcgpu_comparison", edges_of_object)
 
 for (without in names(without_edges)) {
   methods::setOldClass(without)

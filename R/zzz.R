@@ -36,6 +36,7 @@
 for (function_name in c(
   "causal_effects",
   "compare_graphs",
+  "compare_groups",
   "cstar",
   "gauss_moments",
   "markov_check",

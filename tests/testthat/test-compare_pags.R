@@ -93,3 +93,45 @@ test_that("graphs of thousands of variables are compared at once", {
   row <- compare_graphs(one, one)
   expect_identical(c(row$shd, row$edges), c(0, sum(one > 0) / 2))
 })
+
+test_that("edges of PAGs are listed with the marks of each", {
+  one <- marked(c("a", "b", 1, 2), c("b", "c", 2, 2), c("c", "d", 3, 2), c("a", "d", 1, 3))
+  two <- marked(c("a", "b", 1, 1), c("b", "c", 2, 2), c("d", "c", 1, 2), c("b", "d", 1, 3))
+  found <- compare_graphs(one, two)
+  table <- edge_table(found)
+  expect_identical(table$from, c("a", "a", "b", "b", "c"))
+  expect_identical(table$to, c("b", "d", "c", "d", "d"))
+  expect_identical(table$one, c("o->", "o--", "<->", "", "-->"))
+  expect_identical(table$two, c("o-o", "", "<->", "o--", "<-o"))
+  expect_identical(table$difference, c("turned", "only one", "both", "only two", "turned"))
+  expect_equal(sum(table$difference != "both"), found$shd)
+  pairs <- compare_graphs(list(x = one, y = two, z = one))
+  expect_identical(pairs$shd, c(found$shd, 0, found$shd))
+  expect_output(print(pairs), "marks agree")
+  set.seed(3)
+  random <- function() {
+    m <- matrix(0, 8, 8)
+    there <- upper.tri(m) & runif(64) < 0.3
+    m[there] <- sample(3, sum(there), TRUE)
+    m <- t(m)
+    m[there] <- sample(3, sum(there), TRUE)
+    structure(m, type = "pag")
+  }
+  for (round in 1:10) {
+    a <- random()
+    b <- random()
+    table <- edge_table(compare_graphs(a, b))
+    from <- as.integer(table$from)
+    to <- as.integer(table$to)
+    expect_identical(nrow(table), sum((a > 0 | b > 0)[upper.tri(a)]))
+    for (row in seq_along(from)) {
+      for (name in c("a", "b")) {
+        m <- get(name)
+        i <- from[row]
+        j <- to[row]
+        kind <- if (m[i, j] == 0) "" else paste0(c("o", "<", "-")[m[j, i]], "-", c("o", ">", "-")[m[i, j]])
+        expect_identical(table[[name]][row], kind)
+      }
+    }
+  }
+})

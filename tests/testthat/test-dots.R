@@ -108,6 +108,7 @@ test_that("no exported function has an argument that it does not know", {
     plan_search = list(x, alpha = 0.1),
     recommend_test = list(x),
     stability = list(x, alpha = 0.1),
+    compare_groups = list(x, rep(1:2, 25), alpha = 0.1),
     cstar = list(x, alpha = 0.1),
     plot_cpdag = list(mixed_fits()$full),
     markov_blanket = list(mixed_fits()$full, 1),
