@@ -31,7 +31,9 @@ page_of_graph <- function(x, asked, given) {
     }
     xy <- start_layout(n, edges, size, aspect, wish$layout, shapes)
     # The user's positions may have any unit.
-    if (!is.null(wish$layout)) xy <- xy * 2 * sqrt(n) * mean(size[, 1L]) / max(xy, 1e-9)
+    if (!is.null(wish$layout)) {
+      xy <- xy * 2 * sqrt(n) * mean(size[, 1L]) / max(xy, 1e-9)
+    }
     # Screens count from the top down.
     xy * rep(c(1, -1), each = n)
   }
@@ -101,10 +103,7 @@ page_sets <- function(x, nodes, edges) {
 pcalg_page_sets <- function(x, a, b) {
   labels_of_kept(x)
   sets <- attr(x, "sepset")
-  list(
-    sets = Map(function(a, b) sets[[a]][[b]] %||% sets[[b]][[a]], a, b, USE.NAMES = FALSE),
-    p = p_value(x, a, b)
-  )
+  list(sets = Map(function(a, b) sets[[a]][[b]] %||% sets[[b]][[a]], a, b, USE.NAMES = FALSE), p = p_value(x, a, b))
 }
 
 # A compact result does not store the p-values of level 0.
@@ -117,7 +116,13 @@ compact_page_sets <- function(x, a, b) {
   level0 <- is.na(entry) & is.na(entry_of(x@edges, low, high)) & is.na(entry_of(x@gaps, low, high))
   list(
     sets = Map(
-      function(entry, level0) if (!is.na(entry)) set_at(x, entry) else if (level0) integer(),
+      function(entry, level0) {
+        if (!is.na(entry)) {
+          set_at(x, entry)
+        } else if (level0) {
+          integer()
+        }
+      },
       entry,
       level0,
       USE.NAMES = FALSE
@@ -342,12 +347,7 @@ check_page <- function(file) {
 # Returns the legend, a line below the graph: the kinds of edges, the meaning of colours and sizes, and notes.
 page_legend <- function(kinds, keys, notes) {
   entry <- function(shown) sprintf("<span class=\"entry\">%s</span>", shown)
-  parts <- sprintf(
-    "<b style=\"color:%s\">%s</b> %s",
-    web_colour(kinds$colour),
-    page_kinds(kinds$kind)$sign,
-    kinds$said
-  )
+  parts <- sprintf("<b style=\"color:%s\">%s</b> %s", web_colour(kinds$colour), page_kinds(kinds$kind)$sign, kinds$said)
   for (key in keys) {
     parts <- c(parts, page_key(key))
   }

@@ -121,10 +121,13 @@ test_that("up to 60 nodes are boxes, and ends of a PAG have their marks", {
   amat["b", "a"] <- 1
   amat["c", "d"] <- amat["d", "c"] <- 1
   data <- data_of(amat)
-  expect_identical(lapply(data$kinds, `[`, c("said", "tail", "head")), list(
-    list(said = "cause or common cause", tail = "circle", head = "arrow"),
-    list(said = "unknown", tail = "circle", head = "circle")
-  ))
+  expect_identical(
+    lapply(data$kinds, `[`, c("said", "tail", "head")),
+    list(
+      list(said = "cause or common cause", tail = "circle", head = "arrow"),
+      list(said = "unknown", tail = "circle", head = "circle")
+    )
+  )
   expect_identical(data$kind, 0:1)
   expect_match(data$kinds[[1]]$words, "{b} is not a cause of {a}.", fixed = TRUE)
 })
@@ -226,7 +229,11 @@ in_chromium <- function(x, script, ...) {
 
 test_that("Chromium opens the page with all nodes, and finds one that is searched for", {
   dag <- random_dag(300, 3, labels = paste0("gene", 1:300), seed = 1)
-  said <- in_chromium(dag, "say(pcgpu.state()); set('find', 'GENE17', 'change'); say(pcgpu.state().chosen);", isolated = TRUE)
+  said <- in_chromium(
+    dag,
+    "say(pcgpu.state()); set('find', 'GENE17', 'change'); say(pcgpu.state().chosen);",
+    isolated = TRUE
+  )
   expect_match(said[1], sprintf("\"nodes\":300,\"edges\":%d,\"boxes\":false", length(dag$from)), fixed = TRUE)
   # The labels of hubs are there at first sight, but not all.
   labels <- as.numeric(sub(".*\"labels\":(\\d+).*", "\\1", said[1]))
