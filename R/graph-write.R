@@ -41,7 +41,8 @@
 #' @param layout Positions of the variables:
 #'   - `NULL`: `"stress"` for up to 5,000 variables, if `nodes` has no column `x`, `y` or `pos`; otherwise none;
 #'   - `FALSE`: none;
-#'   - `"stress"`, a matrix or a function as in [plot_cpdag()]. The numbers of a matrix are written as they are.
+#'   - `"stress"`, a matrix or a function as in [plot_cpdag()]. The numbers of a matrix are written as they are;
+#'     those of a function are scaled.
 #' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind`
 #'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
 #'   same number again. For an edge without a test, `p` is left out.
@@ -209,8 +210,16 @@ network_positions <- function(x, network, layout, format) {
   listed <- drawn_edges_of(x)
   # Room for Graphviz's ellipses, the widest of the shapes that programs draw by default.
   size <- cbind(pmax(54, 9 * nchar(network$labels, "width") + 20), rep_len(36, n))
-  xy <- given_layout(layout, listed, seq_len(n), network$labels) %||%
-    round(start_layout(n, table_of(listed), size, 1.4, NULL), 1L)
+  xy <- given_layout(layout, listed, seq_len(n), network$labels)
+  if (!is.matrix(layout)) {
+    # Functions of igraph have their own units.
+    xy <- if (is.null(xy)) {
+      start_layout(n, table_of(listed), size, 1.4, NULL)
+    } else {
+      xy * 90 * sqrt(n) / max(abs(xy), 1e-9)
+    }
+    xy <- round(xy, 1L)
+  }
   list(x = as.double(xy[, 1L]), y = as.double(xy[, 2L]))
 }
 

@@ -307,7 +307,14 @@ function drawLabels(lit) {
   for (const i of list.slice(0, 400)) {
     const big = i === chosen || i === before, size = big ? 14 : n > 300 ? 12 : 13;
     const w = wide[i] * size * (big ? 1.08 : 1) + 2, h = size + 2, r = radius(i) + 2;
-    const places = [[X[i] + r, Y[i] - h / 2], [X[i] - r - w, Y[i] - h / 2], [X[i] - w / 2, Y[i] - r - h], [X[i] - w / 2, Y[i] + r]];
+    // To the right, to the left, above or below, where fewest lines of the node pass.
+    const places = [[1, 0], [-1, 0], [0, -1], [0, 1]].map(([u, v]) => {
+      const lines = edgesOf[i].filter(e => {
+        const dx = X[other(e, i)] - X[i], dy = Y[other(e, i)] - Y[i];
+        return shown[e] && u * dx + v * dy > (u ? 0.85 : 0.6) * Math.hypot(dx, dy);
+      }).length;
+      return [X[i] - w / 2 + u * (r + w / 2), Y[i] - h / 2 + v * (r + h / 2), lines];
+    }).sort((a, b) => a[2] - b[2]);
     const place = places.find(([a, b]) => a >= 0 && a + w <= W && b >= 0 && b + h <= H && !hits([a, b, a + w, b + h])) ||
       (big ? places[0] : null);
     if (!place) continue;

@@ -256,6 +256,9 @@ test_that("our own positions are apart, in every format the same, and igraph rea
     expect_equal(do.call(rbind, lapply(strsplit(pos, ","), as.double)), xy)
   }
   expect_identical(igraph::layout_nicely(graph), xy)
+  # A function has its own unit, which becomes points.
+  lines <- readLines(written(small_fit(), "gv", layout = function(graph) cbind(c(1, 2, 0, 0), c(0, 0, 0.5, 1))))
+  expect_identical(lines[3:4], c("  \"a\" [ pos=\"90,0!\"];", "  \"b\" [ pos=\"180,0!\"];"))
 })
 
 test_that("neato places nodes where the file says", {
