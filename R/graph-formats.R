@@ -50,7 +50,7 @@ graphml_lines <- function(network) {
     "XML",
     "use text without non-printing characters."
   )
-  node_values <- c(list(name = network$labels), network$nodes)
+  node_values <- c(list(name = network$labels), network$nodes, network$xy)
   edges <- network$edges
   # igraph, and therefore compare_graphs(), recognises a PAG by this attribute.
   pag <- isTRUE(network$pag)
@@ -131,8 +131,10 @@ dot_lines <- function(network) {
   }
   name <- dot_quoted(labels)
   special <- ifelse(grepl("[\\\\\n&]", labels), dot_label(labels), NA)
+  at <- network$xy
+  pos <- if (is.null(at)) rep_len(NA_character_, length(labels)) else paste(digits_of(at$x), digits_of(at$y), sep = ",")
   # Brackets are needed only for nodes with attributes.
-  some <- Reduce(`|`, lapply(network$nodes, function(values) !is.na(values)), !is.na(special))
+  some <- Reduce(`|`, lapply(network$nodes, function(values) !is.na(values)), !is.na(special) | !is.na(pos))
   look <- unname((if (isTRUE(network$pag)) {
     dot_marks
   } else {
@@ -140,11 +142,14 @@ dot_lines <- function(network) {
   })[edges$kind])
   c(
     "digraph {",
+    # Without it, neato would read positions as inches.
+    if (!is.null(at)) "  graph [inputscale=72];",
     lines_of(
       "  ",
       list(name),
       list(c("", " [")[some + 1L]),
       piece(special, "label="),
+      piece(pos, " pos=\"", "!\""),
       attributes(network$nodes),
       list(c(";", "];")[some + 1L])
     ),
@@ -282,6 +287,9 @@ cx2_lines <- function(network) {
   commas <- function(count) list(c("", ",")[(seq_len(count) < count) + 1L])
   n <- length(network$labels)
   m <- nrow(network$edges)
+  at <- network$xy
+  # Cytoscape counts y from the top down; 0 - y, because -y can be -0.
+  place <- if (!is.null(at)) list(",\"x\":", digits_of(at$x), ",\"y\":", digits_of(0 - at$y))
   counts <- c(attributeDeclarations = 1L, networkAttributes = 1L, nodes = n, edges = m, visualProperties = 1L)
   c(
     "[{\"CXVersion\":\"2.0\",\"hasFragments\":false},",
@@ -307,7 +315,7 @@ cx2_lines <- function(network) {
     block("networkAttributes", "{\"name\":\"pcgpu\"}"),
     block(
       "nodes",
-      lines_of("{\"id\":", list(whole_numbers(seq_len(n))), ",\"v\":{", object(of_nodes), "}}", commas(n))
+      lines_of("{\"id\":", list(whole_numbers(seq_len(n))), place, ",\"v\":{", object(of_nodes), "}}", commas(n))
     ),
     block(
       "edges",

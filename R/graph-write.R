@@ -19,6 +19,13 @@
 #' - `"cx2"`: the current format of Cytoscape and NDEx, with the kind as `interaction` and a style that draws arrowheads
 #'   according to it.
 #'
+#' The file contains a position for each variable (not SIF), so that other programs show the layout of [plot_cpdag()]. A
+#' unit is a point (1/72 inch).
+#' - GraphML: attributes `x` and `y` of nodes, y upwards. igraph and Gephi use them as the layout; in Cytoscape they are
+#'   columns.
+#' - CX2: `x` and `y` of nodes, y downwards, as Cytoscape expects.
+#' - DOT: `pos`, which `neato` uses and `dot` ignores: `neato -Tpdf net.gv -o net.pdf`.
+#'
 #' A PAG of [fci()] and its relatives keeps its kinds in all formats: `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and
 #' `"---"`. DOT draws the circles as `odot`, CX2 as circles. In GraphML, edges with two equal ends (`"---"`, `"o-o"`)
 #' have `directed = "false"`.
@@ -31,6 +38,12 @@
 #'   `NA` values are left out; variables without a row have no attributes.
 #' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
 #' @param overwrite Whether to replace existing files. With `FALSE` an existing file is an error.
+#' @param layout Positions of the variables:
+#'   - `NULL`: the default of [plot_cpdag()] for up to 5,000 variables, if `nodes` has no column `x`, `y` or `pos`;
+#'     otherwise none;
+#'   - `FALSE`: none;
+#'   - the name of a layout, a matrix or a function as in [plot_cpdag()]. The numbers of a matrix are written as they are;
+#'     those of a function are scaled.
 #' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind`
 #'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
 #'   same number again. For an edge without a test, `p` is left out.
@@ -52,7 +65,7 @@
 #' writeLines(head(readLines(path)))
 #' unlink(path)
 #' @export
-write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE) {
+write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE, layout = NULL) {
   check_given(
     list(x = missing(x), path = missing(path)),
     list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\".")
@@ -65,6 +78,7 @@ write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE
   network$labels <- enc2utf8(network$labels)
   network$nodes <- node_table(nodes, network$labels)
   network$edges <- tested_edges(network$edges)
+  network$xy <- network_positions(x, network, layout, format)
   files <- switch(
     format,
     graphml = graphml_lines(network),
@@ -164,6 +178,53 @@ value_column <- function(values, column) {
     )
   }
   if (is.character(values)) enc2utf8(values) else values
+}
+
+# Up to this many variables positions are written unless the user refuses them: the layout takes two seconds.
+most_positions <- 5000L
+
+# Returns the positions of the variables: list(x, y), in points, y upwards; NULL for none.
+network_positions <- function(x, network, layout, format) {
+  n <- length(network$labels)
+  own <- intersect(c("x", "y", "pos"), names(network$nodes))
+  if (is.null(layout)) {
+    if (n > most_positions || format == "sif" || length(own)) {
+      return(NULL)
+    }
+  }
+  if (identical(layout, FALSE)) {
+    return(NULL)
+  }
+  if (format == "sif") {
+    abort_argument("layout", layout, "leave it out, or use another format.", is = "given, but SIF has no positions")
+  }
+  if (length(own)) {
+    abort_argument(
+      "nodes",
+      own,
+      "rename the column, or leave `layout` out.",
+      has = sprintf("a column `%s`, which `layout` would fill", own[1L])
+    )
+  }
+  tiers <- tiers_of_search(x)
+  layout <- check_layout(layout, network$labels, tiers)
+  if (n == 0L) {
+    return(NULL)
+  }
+  listed <- drawn_edges_of(x)
+  # Room for Graphviz's ellipses, the widest of the shapes that programs draw by default.
+  size <- cbind(pmax(54, 9 * nchar(network$labels, "width") + 20), rep_len(36, n))
+  xy <- given_layout(layout, listed, seq_len(n), network$labels, tiers, NULL)
+  if (!is.matrix(layout)) {
+    # Functions of igraph have their own units.
+    xy <- if (!is.matrix(xy)) {
+      start_layout(n, table_of(listed), size, 1.4, xy)
+    } else {
+      xy * 90 * sqrt(n) / max(abs(xy), 1e-9)
+    }
+    xy <- round(xy, 1L)
+  }
+  list(x = as.double(xy[, 1L]), y = as.double(xy[, 2L]))
 }
 
 # Removes the p-values of edges without a test.

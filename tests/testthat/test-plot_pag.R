@@ -123,17 +123,14 @@ test_that("the interactive page has the marks, kinds and p-values", {
   table <- edges(fit)
   found <- page$edges
   expect_identical(page$nodes$name[found$from], table$from)
-  mark <- function(enabled, type) ifelse(!enabled, "-", ifelse(type == "circle", "o", ">"))
-  kind <- paste0(
-    sub(">", "<", mark(found$arrows.from.enabled, found$arrows.from.type)),
-    "-",
-    mark(found$arrows.to.enabled, found$arrows.to.type)
-  )
-  expect_identical(kind, table$kind)
-  expect_equal(as.numeric(sub(".*p = ", "", found$title)), table$p, tolerance = 0.01)
-  expect_match(found$title[table$kind == "o->"], "o-&gt;.*<br>cause or common cause<br>")
+  expect_identical(found$kind, table$kind)
+  look <- page$kinds[match(found$kind, page$kinds$kind), ]
+  sign <- c(tail = "-", circle = "o", arrow = ">")
+  expect_identical(paste0(sub(">", "<", sign[look$at_from]), "-", sign[look$at_to]), table$kind)
+  expect_identical(page$values$p, table$p)
+  expect_identical(unique(look$said[table$kind == "o->"]), "cause or common cause")
   legend <- pcgpu:::page_legend(page$kinds, list(), character())
-  expect_match(legend, "o-&gt;</span> cause or common cause", fixed = TRUE)
+  expect_match(legend, "\u25cb\u2192</b> cause or common cause", fixed = TRUE)
 })
 
 test_that("details are drawn, with a chart for the possible-d-sep phase", {

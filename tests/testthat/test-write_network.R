@@ -203,6 +203,101 @@ test_that("CX2 follows its specification", {
   expect_setequal(vapply(style$EDGE_TARGET_ARROW_SHAPE$definition$map, `[[`, "", "v"), c("-->", "---", "<->"))
 })
 
+# Positions of a, b, c and d, with y upwards.
+given_places <- cbind(c(0, 100.5, 50, 50), c(80, 80, 40, -20))
+
+test_that("positions are in GraphML, CX2 and DOT", {
+  write <- function(end, ...) readLines(written(small_fit(), end, ...))
+  lines <- write("graphml", layout = given_places)
+  expect_identical(
+    lines[3:5],
+    sprintf(
+      "  <key id=\"v%d\" for=\"node\" attr.name=\"%s\" attr.type=\"%s\"/>",
+      1:3,
+      c("name", "x", "y"),
+      c("string", "double", "double")
+    )
+  )
+  expect_match(lines, "<data key=\"v1\">b</data><data key=\"v2\">100.5</data><data key=\"v3\">80</data>", all = FALSE)
+  # Cytoscape counts y downwards.
+  lines <- write("cx2", layout = given_places)
+  expect_match(lines, "{\"id\":4,\"x\":50,\"y\":20,\"v\":{\"name\":\"d\"}}", fixed = TRUE, all = FALSE)
+  lines <- write("gv", layout = given_places)
+  expect_identical(
+    lines[2:4],
+    c("  graph [inputscale=72];", "  \"a\" [ pos=\"0,80!\"];", "  \"b\" [ pos=\"100.5,80!\"];")
+  )
+  for (end in c("graphml", "cx2", "gv")) {
+    none <- write(end, layout = FALSE)
+    expect_false(any(grepl("\"x\"|pos=|inputscale|\"v2\"", none)), info = end)
+    expect_identical(write(end), write(end, layout = "stress"), info = end)
+    # Names of rows give the variables.
+    turned <- given_places[4:1, ]
+    rownames(turned) <- letters[4:1]
+    expect_identical(write(end, layout = turned), write(end, layout = given_places), info = end)
+  }
+})
+
+test_that("our own positions are apart, in every format the same, and igraph reads them", {
+  skip_if_not_installed("igraph")
+  for (x in list(
+    small_fit(),
+    small_fit(result = "compact"),
+    mixed_fits()$full,
+    random_dag(30, 2, seed = 1),
+    matrix(0, 2, 2)
+  )) {
+    graph <- igraph::read_graph(written(x, "graphml"), "graphml")
+    xy <- cbind(igraph::vertex_attr(graph, "x"), igraph::vertex_attr(graph, "y"))
+    # No two of Graphviz's ellipses overlap.
+    near <- as.matrix(stats::dist(xy[, 1])) < 54 & as.matrix(stats::dist(xy[, 2])) < 36
+    expect_identical(sum(near), nrow(xy))
+    pos <- sub(".* pos=\"(.*)!\".*", "\\1", grep(" pos=", readLines(written(x, "gv")), value = TRUE))
+    expect_equal(do.call(rbind, lapply(strsplit(pos, ","), as.double)), xy)
+  }
+  expect_identical(igraph::layout_nicely(graph), xy)
+  # A function has its own unit, which becomes points.
+  lines <- readLines(written(small_fit(), "gv", layout = function(graph) cbind(c(1, 2, 0, 0), c(0, 0, 0.5, 1))))
+  expect_identical(lines[3:4], c("  \"a\" [ pos=\"90,0!\"];", "  \"b\" [ pos=\"180,0!\"];"))
+})
+
+test_that("neato places nodes where the file says", {
+  skip_if(!nzchar(Sys.which("neato")), "Graphviz is not installed")
+  path <- written(small_fit(), "gv", layout = given_places)
+  for (how in list("-n", character())) {
+    said <- system2("neato", c(how, "-Tplain", shQuote(path)), stdout = TRUE)
+    found <- do.call(rbind, strsplit(grep("^node", said, value = TRUE), " "))[, 2:4]
+    xy <- matrix(as.double(found[match(letters[1:4], found[, 1]), 2:3]), 4) * 72
+    expect_equal(sweep(xy, 2, xy[1, ]), sweep(given_places, 2, given_places[1, ]), tolerance = 0.01)
+  }
+})
+
+test_that("positions are left out where they take long, or where the user has columns for them", {
+  has <- function(x, ...) any(grepl(" pos=", readLines(written(x, "gv", ...))))
+  many <- random_dag(5001, 0.01, seed = 1)
+  expect_false(has(many))
+  expect_true(has(many, layout = "stress"))
+  expect_true(has(random_dag(5000, 0.01, seed = 1)))
+  mine <- data.frame(name = letters[1:4], x = 1:4)
+  lines <- readLines(written(small_fit(), "graphml", nodes = mine))
+  expect_length(grep("attr.name=\"x\"", lines), 1)
+  expect_false(any(grepl("attr.name=\"y\"", lines)))
+  refused <- function(argument, ..., end = "gv") {
+    error <- expect_error(
+      write_network(small_fit(), tempfile(fileext = paste0(".", end)), ...),
+      class = "pcgpu_error_argument"
+    )
+    expect_identical(error$argument, argument)
+  }
+  refused("nodes", nodes = mine, layout = "stress")
+  refused("layout", layout = "stress", end = "sif")
+  refused("layout", layout = TRUE)
+  refused("layout", layout = "tree?")
+  refused("layout", layout = given_places[1:3, ])
+  refused("layout", layout = replace(given_places, 3, NA))
+  expect_length(written(small_fit(), "sif"), 2)
+})
+
 test_that("the same graph gives the same bytes, of either class and twice", {
   fits <- mixed_fits()
   for (end in c("graphml", "gv", "sif", "cx2")) {
@@ -321,7 +416,7 @@ test_that("characters that a format does not allow are refused", {
 
 test_that("row names give the variables, and NA gives nothing", {
   nodes <- data.frame(v = c(1.5, NA), row.names = c("d", "b"))
-  lines <- readLines(written(small_fit(), "gv", nodes = nodes))
+  lines <- readLines(written(small_fit(), "gv", nodes = nodes, layout = FALSE))
   expect_identical(lines[2:5], c("  \"a\";", "  \"b\";", "  \"c\";", "  \"d\" [ v=\"1.5\"];"))
 })
 

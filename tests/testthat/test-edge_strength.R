@@ -1,0 +1,103 @@
+# The weakest partial correlation of each edge, by a plain loop over all sets.
+weakest_by_loop <- function(fit, C, n, most) {
+  table <- edge_table(fit)
+  labels <- colnames(C)
+  near <- function(v) union(table$to[table$from == v], table$from[table$to == v])
+  partial <- function(x, y, S) {
+    P <- solve(C[c(x, y, S), c(x, y, S)])
+    -P[1, 2] / sqrt(P[1, 1] * P[2, 2])
+  }
+  rows <- lapply(seq_len(nrow(table)), function(at) {
+    x <- table$from[at]
+    y <- table$to[at]
+    best <- NULL
+    for (others in list(setdiff(near(x), y), setdiff(near(y), x))) {
+      for (size in 0:min(most, length(others))) {
+        for (S in utils::combn(length(others), size, function(at) others[at], FALSE)) {
+          r <- partial(x, y, S)
+          z <- sqrt(n - size - 3) * abs(atanh(r))
+          if (is.null(best) || z < best$z - 1e-12) best <- list(r = r, z = z, given = sort(S))
+        }
+      }
+    }
+    best
+  })
+  list(
+    estimate = vapply(rows, `[[`, 0, "r"),
+    log10_p = vapply(rows, function(of) (log(2) + pnorm(-of$z, log.p = TRUE)) / log(10), 0),
+    given = lapply(rows, `[[`, "given")
+  )
+}
+
+test_that("the strength of an edge is that of its weakest test given neighbours", {
+  for (seed in 1:4) {
+    x <- simulate(9, 200, seed, degree = 4)
+    stat <- suff_gauss(x)
+    fit <- pc(stat, gaussCItest, 0.05, labels = colnames(x))
+    for (most in c(0, 1, 3)) {
+      found <- edge_table(fit, x, m.max = most, numCores = 2)
+      wanted <- weakest_by_loop(fit, stat$C, 200, most)
+      expect_equal(found$estimate, wanted$estimate, tolerance = 1e-9)
+      expect_equal(found$log10_p, wanted$log10_p, tolerance = 1e-9)
+      expect_identical(lapply(strsplit(found$given, ", "), sort), wanted$given)
+      expect_identical(found[1:4], edge_table(fit)[1:4])
+    }
+    # The same from a statistic, kept data and a compact result, on any threads.
+    all <- edge_table(fit, stat)
+    kept <- suff_gauss(x, keep = "data")
+    expect_equal(edge_table(fit, kept, numCores = 1), all, tolerance = 1e-9)
+    compact <- pc(stat, gaussCItest, 0.05, labels = colnames(x), result = "compact")
+    expect_identical(edge_table(compact, stat)[c("from", "to", "estimate")], all[c("from", "to", "estimate")])
+    # The search made these tests, too, so its p-value is at least as large.
+    expect_true(all(all$p >= 10^all$log10_p - 1e-12))
+  }
+})
+
+test_that("edges whose p is 0 differ in log10_p, and signs are those of the dependence", {
+  set.seed(3)
+  a <- rnorm(2000)
+  x <- data.frame(a, b = a + rnorm(2000), c = -a + 0.3 * rnorm(2000), d = rnorm(2000))
+  fit <- suppressMessages(pc(x, alpha = 0.01))
+  found <- edge_table(fit, x)
+  expect_identical(found$p, c(0, 0))
+  expect_identical(sign(found$estimate), c(1, -1))
+  expect_lt(found$log10_p[2], found$log10_p[1])
+  expect_lt(found$log10_p[1], -100)
+})
+
+test_that("other tests have log10_p, and graphs without a search get all sets", {
+  set.seed(1)
+  a <- rbinom(500, 1, 0.5)
+  x <- data.frame(a = factor(a), b = factor(rbinom(500, 1, 0.2 + 0.6 * a)), c = factor(rbinom(500, 1, 0.5)))
+  fit <- suppressMessages(pc(x, alpha = 0.01))
+  found <- edge_table(fit, x)
+  expect_identical(found$estimate, NA_real_)
+  expect_equal(10^found$log10_p, disCItest(1, 2, NULL, suff_discrete(x)))
+  expect_equal(edge_table(fit, suff_discrete(x))$log10_p, found$log10_p)
+  y <- simulate(6, 200, degree = 3)
+  skel <- skeleton(suff_gauss(y), gaussCItest, 0.05, labels = colnames(y))
+  of_graph <- edge_table(skel@graph, y)
+  of_fit <- edge_table(skel, y, m.max = Inf)
+  expect_identical(suppressMessages(of_graph)$estimate, of_fit$estimate)
+  pag <- fci(suff_gauss(y), gaussCItest, 0.05, labels = colnames(y))
+  expect_true(all(abs(edge_table(pag, y)$estimate) < 1))
+  none <- skeleton(suff_gauss(y), gaussCItest, 1e-300, labels = colnames(y))
+  expect_identical(names(edge_table(none, y)), c("from", "to", "kind", "p", "estimate", "log10_p", "given"))
+})
+
+test_that("what cannot be used is named", {
+  y <- simulate(5, 100, degree = 3)
+  fit <- pc(suff_gauss(y), gaussCItest, 0.05, labels = colnames(y))
+  refused <- function(...) expect_error(edge_table(...), class = "pcgpu_error_argument")$argument
+  expect_identical(refused(fit, m.max = 1), "m.max")
+  expect_identical(refused(fit, y, m.max = -1), "m.max")
+  expect_identical(refused(fit, y[, 1:3]), "data")
+  expect_identical(refused(fit@graph, suff_gauss(y)), "indepTest")
+  expect_identical(refused(fit, 7), "suffStat")
+  adjusted <- suppressMessages(pc(y, alpha = 0.05, adjust = rnorm(100)))
+  expect_identical(refused(adjusted, y), "data")
+  many <- matrix(1, 40, 40) - diag(40)
+  dimnames(many) <- list(paste0("v", 1:40), paste0("v", 1:40))
+  e <- expect_error(edge_table(many, suff_gauss(simulate(40, 100)), gaussCItest), class = "pcgpu_error_argument")
+  expect_match(conditionMessage(e), "m.max")
+})
