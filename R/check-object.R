@@ -117,6 +117,7 @@ shapes <- list(
     how = is_one_of(how, c("bootstrap", "subsample")),
     n = is_count(n, 1),
     size = is_count(size, 1) && size <= n,
+    unit = is_text(unit),
     seed = is_count(seed),
     alpha = is_number(alpha),
     test = is_text(test),
@@ -137,7 +138,7 @@ shapes <- list(
     labels = is_texts(labels),
     method = is_one_of(method, c("fci", "rfci", "fciPlus")),
     replicates = is_count(replicates, 1) && replicates <= 1e5,
-    counts = is.data.frame(counts) &&
+    counts = is_table(counts, c("x", "y", kinds_of_pair)) &&
       identical(names(counts), c("x", "y", kinds_of_pair)) &&
       is_whole(counts$x, 1, length(labels)) &&
       is_whole(counts$y, 1, length(labels)) &&

@@ -174,8 +174,8 @@ averaged_lists <- function(x) {
 #' @param x A result of [stability()]: for `averaged_pag()` one of [fci()], [rfci()] or [fciPlus()] (`method`), for
 #'   `averaged_cpdag()` one of [pc()].
 #' @param threshold,false_edges As in [stability()]; those of `x` by default.
-#' @return A [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a result of [pc()].
-#'   [plot_cpdag()], [as_igraph()], `edges()` of the package graph, [d_separated()] and [causal_effects()] accept it.
+#' @return `averaged_cpdag()` returns a [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a
+#'   result of [pc()]. Its class, `pcgpuAverage`, only adds that it prints its edges. [plot_cpdag()], [as_igraph()], `edges()` of the package graph, [d_separated()] and [causal_effects()] accept it.
 #'   `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be
 #'   extended to a DAG without further v-structures). `as.data.frame()` returns a table of its edges with their
 #'   strengths, as [edge_table()] of `x` does.
@@ -204,7 +204,34 @@ averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
   graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
   graph@graphData$valid <- x$average$valid
   graph@graphData$shares <- averaged_edges(x)
+  # new() would check the graph, which takes longer than to make it.
+  class(graph) <- structure("pcgpuAverage", package = "pcgpu")
   graph
+}
+
+#' @rdname averaged_cpdag
+#' @aliases pcgpuAverage-class
+#' @exportClass pcgpuAverage
+methods::setClass("pcgpuAverage", contains = "graphNEL")
+
+methods::setMethod("show", "pcgpuAverage", function(object) print_average(object))
+
+print_average <- function(x, n = 10L) {
+  edges <- listed_edges(x, "x")
+  directed <- sum(edges$kind == "-->")
+  say_lines(sprintf(
+    "The averaged graph of samples, with %s and %s, %s of them directed",
+    counted(length(x@nodes), "variable"),
+    counted(nrow(edges), "edge"),
+    in_words(directed)
+  ))
+  if (nrow(edges)) {
+    print_frame(utils::head(edges, n), list(), 3L, row.names = FALSE)
+  }
+  if (nrow(edges) > n) {
+    say_lines(sprintf("... and %s more", in_words(nrow(edges) - n)))
+  }
+  invisible(x)
 }
 
 check_stability <- function(x) {
