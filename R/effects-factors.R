@@ -22,7 +22,7 @@ levels_as_numbers <- function(data, unread, hint = other_columns) {
     refuse_levels(data, bad, hint)
   }
   data[is_coded] <- Map(function(column, two) as.integer(column) - two, factors, two)
-  tell_coded(factors[two], "Columns with two levels are 0 and 1", 0L)
+  tell_coded(factors[vapply(factors, nlevels, 1L) == 2L], "Columns with two levels are 0 and 1", 0L)
   tell_coded(factors[ordered], "Ordered factors are ranks", 1L)
   data
 }

@@ -54,7 +54,7 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
   edges <- length(x$from)
   say_lines(sprintf(
     "A %s with %s and %s%s",
-    if (!is.null(x$weight) || edges && all(x$directed)) "DAG" else "CPDAG",
+    if (!is.null(x$weight) || all(x$directed)) "DAG" else "CPDAG",
     counted(length(x$labels), "variable"),
     counted(edges, "edge"),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))

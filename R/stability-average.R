@@ -193,7 +193,8 @@ averaged_lists <- function(x) {
 #' averaged_cpdag(found)
 #' plot_cpdag(averaged_cpdag(found, threshold = 0.9))
 #'
-#' averaged_pag(stability(x, gaussCItest, alpha = 0.05, method = "rfci", replicates = 10, numCores = 2))
+#' pags <- stability(x, gaussCItest, 0.05, method = "rfci", replicates = 10, numCores = 2)
+#' averaged_pag(pags)
 #' @export
 averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
   check_stability(x)
