@@ -145,7 +145,7 @@ shapes <- list(
       all(counts$x < counts$y) &&
       all(vapply(counts[-(1:2)], is_whole, NA, 0, replicates)) &&
       all(rowSums(counts[-(1:2)]) >= 1 & rowSums(counts[-(1:2)]) <= replicates),
-    fit = is_fci(fit) && is_unedited(fit) && identical(labels_of_pag(fit@amat), labels),
+    fit = is_fci(fit) && is_unedited(fit) && identical(labels_of_pag(attr(fit, "amat")), labels),
     how = is_one_of(how, c("bootstrap", "subsample")),
     n = is_count(n, 1),
     size = is_count(size, 1) && size <= n,

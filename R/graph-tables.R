@@ -180,7 +180,11 @@ arrows_of_extension <- function(x, listed) {
   if (!is.null(details) && is.null(details$valid_cpdag)) {
     abort_argument("x", x, "give orient() of it.", is = "a skeleton, whose edges have no directions")
   }
-  remedy <- sprintf("search with %s (see ?pc).", details$advice %||% "u2pd = \"valid\"")
+  remedy <- if (inherits(x, c("pcgpu_stability", "pcgpuAverage"))) {
+    "use another threshold, or the graph of all rows."
+  } else {
+    sprintf("search with %s (see ?pc).", details$advice %||% "u2pd = \"valid\"")
+  }
   if (any(table_of_lists(listed$edges, listed$weights)$kind == "conflict")) {
     abort_argument("x", x, remedy, has = "edges in conflict (<->), which no DAG has")
   }

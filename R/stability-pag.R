@@ -38,13 +38,14 @@ count_marks <- function(source, resampled, search, report) {
     # The random numbers that `make` draws depend on the sample alone, too.
     stream_of(resampled$seed, replicate, 0L, 0L, integer())
     # The search of all rows has given these messages and warnings.
-    amat <- suppressMessages(
+    fit <- suppressMessages(
       suppressWarnings(
-        search(suffStat = suff_of_sample(source, rows), replicate = replicate)@amat,
+        search(suffStat = suff_of_sample(source, rows), replicate = replicate),
         classes = "pcgpu_warning"
       ),
       classes = "pcgpu_message"
     )
+    amat <- attr(fit, "amat")
     p <- nrow(amat)
     at <- which(amat != 0 & upper.tri(amat))
     new <- setdiff(at, pairs)
@@ -75,14 +76,14 @@ suff_of_sample <- function(source, rows) {
   resampled_suff(suff, rows, source$n)
 }
 
-new_pag_stability <- function(counts, about, method, alpha, call) {
-  attr(call, "pcgpu") <- list(device = run_details(about$fit)$device, version = package_version())
+new_pag_stability <- function(counts, common, method, alpha, call) {
+  attr(call, "pcgpu") <- list(device = run_details(common$fit)$device, version = package_version())
   structure(
     class = "pcgpu_pag_stability",
     c(
-      list(counts = counts, labels = labels_of_pag(about$fit@amat), method = method),
-      about,
-      list(alpha = alpha, threshold = NULL, kept = NULL, device = run_details(about$fit)$device, call = call)
+      list(counts = counts, labels = labels_of_pag(attr(common$fit, "amat")), method = method),
+      common,
+      list(alpha = alpha, threshold = NULL, kept = NULL, device = run_details(common$fit)$device, call = call)
     )
   )
 }
@@ -180,7 +181,7 @@ as.data.frame.pcgpu_pag_stability <- function(x, row.names = NULL, optional = FA
     counts,
     from = marks$from,
     to = marks$to,
-    fit = kinds_in_pag(x$fit@amat, pairs$from, pairs$to),
+    fit = kinds_in_pag(attr(x$fit, "amat"), pairs$from, pairs$to),
     kept = x$kept,
     check.names = FALSE,
     stringsAsFactors = FALSE
@@ -210,7 +211,7 @@ pag_stability_lines <- function(x) {
   kinds <- table(factor(network_of_stability(x)$edges$kind, kinds_of_pag))
   kinds <- kinds[kinds > 0]
   c(
-    stability_heads(x, sum(x$fit@amat != 0) / 2, sprintf("Stability of edges of %s()", x$method)),
+    stability_heads(x, sum(attr(x$fit, "amat") != 0) / 2, sprintf("Stability of edges of %s()", x$method)),
     paste0(threshold_text(x), sprintf(": %s kept", counted(sum(x$kept), "edge is", "edges are"))),
     if (length(kinds)) paste("Kinds of these edges:", paste(names(kinds), kinds, collapse = ", "))
   )
@@ -220,8 +221,8 @@ pag_stability_lines <- function(x) {
 summary.pcgpu_pag_stability <- function(object, ...) {
   check_dots(list(...), character(), "summary.pcgpu_pag_stability")
   check_object(object)
-  in_fit <- kinds_in_pag(object$fit@amat, object$counts$x, object$counts$y) != ""
-  summary_of_strengths(object, pag_stability_lines(object), in_fit, sum(object$fit@amat != 0) / 2)
+  in_fit <- kinds_in_pag(attr(object$fit, "amat"), object$counts$x, object$counts$y) != ""
+  summary_of_strengths(object, pag_stability_lines(object), in_fit, sum(attr(object$fit, "amat") != 0) / 2)
 }
 
 #' @exportS3Method plot pcgpu_pag_stability

@@ -1,9 +1,9 @@
 #' Which edges to trust: PC and FCI on resampled data
 #'
-#' Runs [pc()], or [fci()] and its relatives, on many samples of the rows and reports how often each pair of variables is adjacent and in which
-#' direction the edge points. It also returns the averaged graph, and does stability selection with its bound on false
-#' edges. All samples are one job: small searches run in parallel on all threads. No p x p matrix is kept for any of
-#' them, and memory grows only with the number of pairs that are adjacent at least once.
+#' Runs [pc()], or [fci()] and its relatives, on many samples of the rows. Reports how often each pair of variables is
+#' adjacent and in which direction the edge points. It also returns the averaged graph, and does stability selection with
+#' its bound on false edges. All samples of `pc()` are one job: small searches run in parallel on all threads. No p x p
+#' matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
 #'
 #' # What is counted
 #'
@@ -31,8 +31,8 @@
 #' # FCI
 #'
 #' With `method = "fci"`, `"rfci"` or `"fciPlus"`, each sample gives a partial ancestral graph. The strength of a pair is
-#' counted as above. Instead of a direction, the table has the most frequent kind of its edge (`-->`, `o->`, `<->`, `o-o`,
-#' ..., see [fci()]), the share of the samples with the edge that have this kind, and the number of samples with each kind
+#' counted as above. Instead of a direction, the table has the most frequent kind of its edge (such as `-->`, `o->`, `<->`
+#' or `o-o`, see [fci()]), and its share of the samples with the edge. It also has the number of samples with each kind,
 #' and with each mark at each end. The averaged graph, [averaged_pag()], has the most frequent kind of each edge. Where
 #' several kinds are the most frequent ones and have different marks at an end, that end has a circle. The averaged graph
 #' need not be the PAG of any causal graph.
@@ -125,7 +125,8 @@
 #' - `unit`: what is drawn, `"rows"` or `"groups"`;
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
-#' With another `method`, the object has the class `pcgpu_pag_stability`, and the same methods. Its table has these columns:
+#' With another `method`, the object has the class `pcgpu_pag_stability`, and the same methods. Its table has these
+#' columns:
 #' \describe{
 #'   \item{`from`, `to`, `strength`, `kept`}{as above, but ordered as the kind of the edge is written;}
 #'   \item{`kind`, `share`}{the kind of the edge in the averaged graph, and the share of the samples with the edge that
@@ -136,12 +137,12 @@
 #'     at `from`, and at `to`. An arrowhead at `to` says that `to` is not a cause of `from`;}
 #'   \item{`fit`}{the edge in the PAG of all rows, as seen from `from`, or `""`.}
 #' }
-#' Of the elements it has `counts` (by kind, as seen from x), `fit`, `threshold`, `kept` (the pairs of the averaged graph),
-#' `method`, and those of the last line.
+#' Its elements are `counts` (by kind, as seen from x), `fit`, `threshold`, `kept` (the pairs of the averaged graph),
+#' `method`, `unit`, and those of the last line of the list above, except `knowledge`.
 #'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
-#' @seealso [averaged_cpdag()] and [averaged_pag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects;
-#'   [select_features()] with `ensemble` for the selection of features.
+#' @seealso [averaged_cpdag()] and [averaged_pag()], [stability_bound()], [stability_rows()]; [cstar()] for causal
+#'   effects; [select_features()] with `ensemble` for the selection of features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach.
 #' *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
@@ -251,7 +252,7 @@ stability <- function(
   )
   if (of_pag) {
     # The statistic of a sample need not have names.
-    given <- c(given[setdiff(names(given), c("labels", "p"))], list(labels = labels_of_pag(fit@amat)))
+    given <- c(given[setdiff(names(given), c("labels", "p"))], list(labels = labels_of_pag(attr(fit, "amat"))))
     counts <- count_marks(source, resampled, function(...) search(device, given, ...), bar$report)
     return(with_average_pag(new_pag_stability(counts, common, method, check_alpha(alpha), call), wanted))
   }

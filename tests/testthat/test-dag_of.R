@@ -77,4 +77,8 @@ test_that("two variables, none of them joined, and the averaged graph of samples
   x <- random_data(random_dag(5, neighbours = 1, seed = 1), 200, seed = 1, numCores = 1)
   found <- stability(x, gaussCItest, 0.01, replicates = 10, seed = 1)
   expect_identical(nrow(edge_table(dag_of(found))), nrow(edge_table(found)))
+  found$counts <- data.frame(x = c(1L, 2L, 3L, 1L), y = c(2L, 3L, 4L, 4L), forward = 0L, backward = 0L)
+  found$counts[c("undirected", "bidirected")] <- list(10L, 0L)
+  found <- pcgpu:::with_average(found, list(threshold = 0.5))
+  expect_error(dag_of(found), "use another threshold", class = "pcgpu_error_argument")
 })
