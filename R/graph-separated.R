@@ -31,12 +31,14 @@
 #' @seealso [sepset()] for the set that a search found, [markov_check()], which tests what a graph implies,
 #'   [markov_blanket()].
 #' @examples
-#' dag <- random_dag(5, neighbours = 2, labels = letters[1:5], seed = 3)
-#' edge_table(dag)
-#' d_separated(dag, "a", "c")
-#' d_separated(dag, "a", "c", given = "e")
-#' # The CPDAG implies the same:
-#' d_separated(cpdag_of(dag), "a", "c", given = "e")
+#' # a -> c <- b, and c -> e
+#' dag <- matrix(0, 4, 4, dimnames = list(c("a", "b", "c", "e"), c("a", "b", "c", "e")))
+#' dag["a", "c"] <- dag["b", "c"] <- dag["c", "e"] <- 1
+#' d_separated(dag, "a", "b")
+#' d_separated(dag, "a", "b", given = "e")
+#' d_separated(dag, c("a", "b"), "e", given = "c")
+#' # Its CPDAG implies the same:
+#' d_separated(cpdag_of(dag), "a", "b", given = "e")
 #' @export
 d_separated <- function(x, a, b, given = NULL) {
   check_given(

@@ -31,8 +31,8 @@
 #' # FCI
 #'
 #' With `method = "fci"`, `"rfci"` or `"fciPlus"`, each sample gives a partial ancestral graph. The strength of a pair is
-#' counted as above. Instead of a direction, the table has the most frequent kind of its edge (such as `-->`, `o->`, `<->`
-#' or `o-o`, see [fci()]), and its share of the samples with the edge. It also has the number of samples with each kind,
+#' counted as above. Instead of a direction, the table has the most frequent kind of its edge, such as `o->` (see [fci()]),
+#' and its share of the samples with the edge. It also has the number of samples with each kind,
 #' and with each mark at each end. The averaged graph, [averaged_pag()], has the most frequent kind of each edge. Where
 #' several kinds are the most frequent ones and have different marks at an end, that end has a circle. The averaged graph
 #' need not be the PAG of any causal graph.
