@@ -118,6 +118,7 @@ shapes <- list(
     unit = is_one_of(unit, c("rows", "groups")),
     n = is_count(n, 1),
     size = is_count(size, 1) && size <= n,
+    unit = is_text(unit),
     seed = is_count(seed),
     alpha = is_number(alpha),
     test = is_text(test),
@@ -126,15 +127,35 @@ shapes <- list(
     valid = is_count(valid) && valid <= replicates,
     constants = is_count(constants),
     knowledge = is_flag(knowledge),
-    threshold = is.list(threshold) &&
-      is_number(threshold$value) &&
-      is_one_of(threshold$rule, c("significance", "halves", "false_edges", "given")) &&
-      is_flag(threshold$strict),
+    threshold = is_threshold(threshold),
     average = is.list(average) &&
       is_flags(average$kept, nrow(counts)) &&
       is_whole(average$mark, 1, 4, nrow(counts)) &&
       (identical(average$false_edges, NA_real_) || is_number(average$false_edges)) &&
       is_flag(average$valid)
+  ),
+  pcgpu_pag_stability = described(
+    "stability()",
+    labels = is_texts(labels),
+    method = is_one_of(method, c("fci", "rfci", "fciPlus")),
+    replicates = is_count(replicates, 1) && replicates <= 1e5,
+    counts = is_table(counts, c("x", "y", kinds_of_pair)) &&
+      identical(names(counts), c("x", "y", kinds_of_pair)) &&
+      is_whole(counts$x, 1, length(labels)) &&
+      is_whole(counts$y, 1, length(labels)) &&
+      all(counts$x < counts$y) &&
+      all(vapply(counts[-(1:2)], is_whole, NA, 0, replicates)) &&
+      all(rowSums(counts[-(1:2)]) >= 1 & rowSums(counts[-(1:2)]) <= replicates),
+    fit = is_fci(fit) && is_unedited(fit) && identical(labels_of_pag(attr(fit, "amat")), labels),
+    how = is_one_of(how, c("bootstrap", "subsample")),
+    n = is_count(n, 1),
+    size = is_count(size, 1) && size <= n,
+    unit = is_text(unit),
+    seed = is_count(seed),
+    alpha = is_number(alpha),
+    test = is_text(test),
+    threshold = is_threshold(threshold),
+    kept = is_flags(kept, nrow(counts))
   ),
   pcgpu_cstar = described(
     "cstar()",
@@ -360,6 +381,13 @@ is_table <- function(x, columns) is.data.frame(x) && all(columns %in% names(x)) 
 is_option <- function(x) is_text(x) || is_number(x) && !is.object(x)
 
 is_phase <- function(x) is.null(x) || is.character(x)
+
+is_threshold <- function(x) {
+  is.list(x) &&
+    is_number(x$value) &&
+    is_one_of(x$rule, c("significance", "halves", "false_edges", "given")) &&
+    is_flag(x$strict)
+}
 
 # Returns whether `x` is an unedited result with these variables.
 is_fit <- function(x, labels) {

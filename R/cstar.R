@@ -16,8 +16,10 @@
 #' Samples are those of [stability()] with `how = "subsample"`. They depend on the seed alone, and a column that is
 #' constant in a sample has no effect there. One number is kept for each pair and sample, 8 bytes each.
 #'
-#' @param data The data: a numeric matrix or data frame with observations in rows, anything else that [suff_gauss()]
-#'   reads, or the result of `suff_gauss(keep = "data")`.
+#' @param data The data: a matrix or data frame with observations in rows, anything else that [suff_gauss()] reads, or
+#'   the result of `suff_gauss(keep = "data")`. In a data frame, factors, text and logicals with two levels count as 0
+#'   and 1, in the tests and in the effects; see *Factors* in [causal_effects()]. Other factors are an error, because
+#'   effects of different units cannot be ranked.
 #' @param alpha As in [pc()]; the test is [gaussCItest()].
 #' @param x,y Names or numbers of the possible causes (`x`) and of the variables that they may affect (`y`); all by
 #'   default. A variable paired with itself is left out.
@@ -114,7 +116,12 @@ cstar <- function(
     )
   }
   check_level(alpha)
-  source <- resampling_source(data, gaussCItest, NULL)
+  numbers <- if (is.data.frame(data)) {
+    levels_as_numbers(read_data(data, "data"), FALSE, "merge the levels to two, or leave the column out.")
+  } else {
+    data
+  }
+  source <- resampling_source(numbers, gaussCItest, NULL)
   control <- with_tiers_of_lags(control, data, given, source)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)

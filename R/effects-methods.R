@@ -66,9 +66,48 @@ as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, .
     stringsAsFactors = FALSE
   )
   if (is.null(x$smallest)) {
+    ends <- extreme_effects(x, (chosen - 1) %/% rows + 1, (chosen - 1) %% rows + 1)
+    frame$min <- ends$min
     frame$median <- table$median[chosen]
+    frame$max <- ends$max
     frame$number <- as.integer(table$count[chosen])
   }
+  frame
+}
+
+# Returns the least and the largest effect of each pair: list(min, max), NA if an effect is NA. at_x, at_y: places of
+# the pairs' variables in x$x and x$y.
+extreme_effects <- function(x, at_x, at_y) {
+  rows <- length(x$y)
+  start <- rows * cumsum(c(0, x$columns))
+  found <- list(min = numeric(length(at_x)), max = numeric(length(at_x)))
+  for (of in split(seq_along(at_x), at_x)) {
+    at <- at_x[of[1L]]
+    columns <- x$columns[at]
+    values <- matrix(x$values[start[at] + seq_len(rows * columns)], rows)[at_y[of], , drop = FALSE]
+    found$min[of] <- extreme_of_rows(values, pmin, min)
+    found$max[of] <- extreme_of_rows(values, pmax, max)
+  }
+  own <- split(x$own$values, rep(seq_along(x$own$count), x$own$count))
+  key <- function(at_x, at_y) at_x * (rows + 1) + at_y
+  at <- match(key(at_x, at_y), key(x$own$x, x$own$y))
+  is_own <- !is.na(at)
+  found$min[is_own] <- vapply(own[at[is_own]], min, 0)
+  found$max[is_own] <- vapply(own[at[is_own]], max, 0)
+  found
+}
+
+# Returns the extreme of each row. A matrix may have millions of columns and few rows, or the other way round.
+extreme_of_rows <- function(values, of_two, of_all) {
+  if (ncol(values) > nrow(values)) {
+    return(apply(values, 1L, of_all))
+  }
+  Reduce(function(found, column) of_two(found, values[, column]), seq_len(ncol(values))[-1L], values[, 1L])
+}
+
+# Returns a table of effects as it is printed: the bars say that `smallest` has no sign, unlike the columns after it.
+printed_effects <- function(frame) {
+  names(frame)[names(frame) == "smallest"] <- "|smallest|"
   frame
 }
 
@@ -105,7 +144,7 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
     if (x$valid) "" else sprintf(" (the graph is not a valid %s)", toupper(x$type))
   ))
   shown <- as.data.frame(x, n = n)
-  print_frame(shown, given, 4L)
+  print_frame(printed_effects(shown), given, 4L)
   left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
     say_lines(sprintf("... and %s, in the order of their smallest absolute effect", counted(left, "more pair")))
@@ -149,7 +188,7 @@ print.summary.pcgpu_effects <- function(x, ...) {
     in_words(x$missing)
   ))
   print(x$quantiles, digits = given$digits %||% 4L)
-  print_frame(x$largest, given, 4L)
+  print_frame(printed_effects(x$largest), given, 4L)
   invisible(x)
 }
 
@@ -168,12 +207,15 @@ print.summary.pcgpu_effects <- function(x, ...) {
 as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_dots(list(...), "stringsAsFactors", "as.data.frame.pcgpu_joint_effects")
   check_object(x)
-  extremes <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
+  words <- function(effects) c(min(abs(effects)), min(effects), stats::median(effects), max(effects))
+  extremes <- apply(x$effects, c(1L, 3L), words)
   frame <- data.frame(
     x = rep(x$labels[x$x], length(x$y)),
     y = rep(x$labels[x$y], each = length(x$x)),
     smallest = as.vector(extremes[1L, , ]),
-    median = as.vector(extremes[2L, , ]),
+    min = as.vector(extremes[2L, , ]),
+    median = as.vector(extremes[3L, , ]),
+    max = as.vector(extremes[4L, , ]),
     number = dim(x$effects)[2L],
     stringsAsFactors = FALSE
   )
@@ -194,7 +236,7 @@ print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
     if (is.null(x$technique)) "method \"optimal\"" else x$technique
   ))
   table <- as.data.frame(x)
-  print_frame(utils::head(table, n), given, 4L)
+  print_frame(printed_effects(utils::head(table, n)), given, 4L)
   if (nrow(table) > n) {
     say_lines(sprintf(
       "... and %s, in the order of their smallest absolute effect",

@@ -36,6 +36,19 @@
 #' have up to 12 variables. More than 100,000 DAGs are an error. With `"pdag"`, pcalg's default, each joint set occurs
 #' once.
 #'
+#' # Factors
+#'
+#' Effects need numbers, so columns of a data frame that are not numbers get them, and a message of class
+#' `pcgpu_message_coded` names these:
+#' - Factors, text and logicals with two levels are 0 and 1. As x, the effect is that of the second level instead of the
+#'   first. As y, it is the change in the probability of the second level, by a linear probability model. Such a y has
+#'   no Gaussian errors; the effect is right if its probability depends linearly on x and S.
+#' - Ordered factors are ranks 1, 2, ...: an effect is per level, or on the mean level. This assumes that levels are
+#'   equally spaced.
+#' - Factors of more levels without an order have no single effect. They are an error, unless no effect needs them: they
+#'   are neither in `x` nor in `y`, no x has an edge to them, and the method is `"local"` or `"global"` with `joint =
+#'   FALSE`. A search with such a factor can still be used: name `x` and `y`.
+#'
 #' # Invalid graphs
 #'
 #' Real data often give a graph that is not the CPDAG of any DAG. As in pcalg, a message reports this; its class is
@@ -60,7 +73,8 @@
 #' @param fit The graph: a result of [pc()] or of pcalg, a [graph::graphNEL-class], or an adjacency matrix, such as
 #'   pcalg's `amat`.
 #' @param data The data, one of:
-#'   - a numeric matrix or data frame with observations in rows, whose covariances are used;
+#'   - a matrix or data frame with observations in rows, whose covariances are used; see *Factors* for columns that are
+#'     not numbers;
 #'   - a sufficient statistic `list(C, n)`, as [suff_gauss()] returns it, whose correlations are used. Effects are then
 #'     in standard deviations.
 #'
@@ -82,8 +96,9 @@
 #'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()`
 #'     returns it;}
 #'   \item{`as.data.frame(e, n = Inf)`}{one row for each pair, or for the first `n`, by decreasing `smallest`. Columns
-#'     are the names `x` and `y`, `smallest` (the smallest absolute value of the effects), their `median`, and their
-#'     `number`.}
+#'     are the names `x` and `y`, `smallest` (the smallest absolute value of the effects, pcalg's bound), the signed
+#'     `min`, `median` and `max` of the effects, and their `number`. `print()` writes `|smallest|`. If `min` and `max`
+#'     have different signs, the graph does not even determine the direction of the effect.}
 #' }
 #' The object is a list with these parts:
 #' - `x` and `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` states)
@@ -178,7 +193,7 @@ causal_effects <- function(
       "give suff_gauss(data, %s = ), for effects of standardised variables, or the covariances of residuals as `mcov`."
     )
   }
-  mcov <- effects_covariance(data, mcov, labels)
+  mcov <- effects_covariance(data, mcov, labels, is_unread(graph$edges, x, y, method == "optimal" || joint))
   bar <- progress_reporter(progress, label = function(level, edges) "Effects")
   on.exit(bar$close())
   asked <- list(
@@ -261,8 +276,20 @@ check_variables <- function(chosen, labels, argument) {
   at
 }
 
-# Returns the covariances of the variables, in the order of `labels`.
-effects_covariance <- function(data, mcov, labels) {
+# Returns for each variable whether no effect needs its covariances: it is neither in x nor y, nor a neighbour of an x.
+# all: whether adjustment sets can have other variables, too.
+is_unread <- function(edges, x, y, all) {
+  if (all) {
+    return(logical(length(edges)))
+  }
+  from <- rep.int(seq_along(edges), lengths(edges))
+  to <- as.integer(unlist(edges, use.names = FALSE))
+  !seq_along(edges) %in% c(x, y, to[from %in% x], from[to %in% x])
+}
+
+# Returns the covariances of the variables, in the order of `labels`. unread: as is_unread()
+# returns it; only evaluated if `data` has factors.
+effects_covariance <- function(data, mcov, labels, unread) {
   if (is.null(data) == is.null(mcov)) {
     abort_argument(
       "data",
@@ -286,7 +313,7 @@ effects_covariance <- function(data, mcov, labels) {
     )
   }
   data <- read_data(data, "data")
-  data <- in_columns_of(data, labels)
+  data <- levels_as_numbers(in_columns_of(data, labels), unread)
   C <- about("data", suff_gauss(data))$C
   s <- vapply(seq_len(ncol(data)), function(j) stats::sd(if (is.data.frame(data)) data[[j]] else data[, j]), 0)
   unname(C) * s * rep(s, each = length(s))

@@ -102,6 +102,9 @@ as.igraph.pcgpu_graph <- as.igraph.pcCompact
 #' @exportS3Method igraph::as.igraph
 as.igraph.pcgpu_stability <- as.igraph.pcCompact
 
+#' @exportS3Method igraph::as.igraph
+as.igraph.pcgpu_pag_stability <- as.igraph.pcCompact
+
 #' @exportS3Method tidygraph::as_tbl_graph
 as_tbl_graph.pcCompact <- function(x, undirected = c("once", "both"), ...) {
   check_dots(list(...), character(), "as_tbl_graph.pcCompact")
@@ -119,6 +122,9 @@ as_tbl_graph.pcgpu_graph <- as_tbl_graph.pcCompact
 
 #' @exportS3Method tidygraph::as_tbl_graph
 as_tbl_graph.pcgpu_stability <- as_tbl_graph.pcCompact
+
+#' @exportS3Method tidygraph::as_tbl_graph
+as_tbl_graph.pcgpu_pag_stability <- as_tbl_graph.pcCompact
 
 #' Convert a result to bnlearn
 #'

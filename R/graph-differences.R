@@ -91,3 +91,63 @@ differences_text <- function(x, pairs) {
   there <- counts > 0L | seq_along(counts) == 1L
   paste0("Edges: ", paste(in_words(counts[there]), said[there], collapse = ", "), "; edge_table() lists them")
 }
+
+#' Draw the graphs of a comparison as one
+#'
+#' Draws every edge that is in any of the compared graphs, on one layout. Its colour says in which graphs it is, and its
+#' marks are those in the first graph that has it. Edges that are turned have other marks in another graph.
+#'
+#' @param x A result of [compare_graphs()] or [compare_groups()].
+#' @param ... Arguments of [plot_cpdag()], such as `main`, `layout`, `around` or `edge_width`. A column of
+#'   `edge_table(x)` is given by its values, as in `edge_width = edge_table(x)$p`.
+#' @return `x`, invisibly. Errors have the class `pcgpu_error_argument`.
+#' @seealso [compare_graphs()] for the table of these edges.
+#' @examples
+#' dag <- random_dag(10, neighbours = 2, seed = 1)
+#' fit <- pc(random_data(dag, 300, seed = 1, numCores = 2), alpha = 0.01, numCores = 2)
+#' plot(compare_graphs(fit, dag))
+#' @exportS3Method plot pcgpu_comparison
+plot.pcgpu_comparison <- function(x, ...) {
+  network <- compared_network(x)
+  edges <- network$edges
+  kinds <- as.matrix(edges[network$names])
+  kind <- kinds[cbind(seq_len(nrow(kinds)), max.col(kinds != "", "first"))]
+  graph <- graph_of_kinds(network$labels, edges$from, edges$to, kind, network$pag)
+  drawn <- edge_table(graph)
+  key <- function(from, to) paste(pmin(from, to), pmax(from, to))
+  at <- match(key(match(drawn$from, network$labels), match(drawn$to, network$labels)), key(edges$from, edges$to))
+  given <- list(...)
+  values <- intersect(names(given), c("edge_width", "edge_label", "edge_colour"))
+  given[values] <- lapply(given[values], function(of) {
+    if (is.list(of)) {
+      lapply(of, `[`, at)
+    } else if (length(of) == length(at)) {
+      of[at]
+    } else {
+      of
+    }
+  })
+  levels <- c("both", "all", "some", "turned", paste("only", network$names))
+  ours <- list(x = graph, edge_colour = list(factor(edges$difference[at], intersect(levels, edges$difference))))
+  do.call(plot_cpdag, c(ours[!names(ours) %in% names(given)], given), quote = TRUE)
+  invisible(x)
+}
+
+# Returns a graph with edges of these kinds, in a form that plot_cpdag() draws.
+graph_of_kinds <- function(labels, from, to, kind, pag) {
+  if (!isTRUE(pag) && !any(kind == "<->")) {
+    return(new_graph(labels, from, to, kind == "-->"))
+  }
+  marks <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
+  if (isTRUE(pag)) {
+    mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
+    marks[cbind(from, to)] <- mark[substr(kind, 3L, 3L)]
+    marks[cbind(to, from)] <- mark[substr(kind, 1L, 1L)]
+    return(structure(marks, type = "amat.pag"))
+  }
+  weight <- ifelse(kind == "<->", 2, 1)
+  marks[cbind(from, to)] <- weight
+  both <- kind != "-->"
+  marks[cbind(to, from)[both, , drop = FALSE]] <- weight[both]
+  marks
+}

@@ -36,7 +36,9 @@
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
 #'   - for [stability()]: `strength`, the share of samples that have the edge, and `direction`, the share of those
 #'     samples in which it points from `from` to `to`. An edge without a direction counts as half an arrow each way.
-#'     These are the rows of `as.data.frame()` of the object whose `kept` is true, by strength;
+#'     These are the rows of `as.data.frame()` of the object whose `kept` is true, by strength. With `method = "fci"`
+#'     or a relative, `kind` is that of a PAG, and `share`, the share of those samples that have this kind, replaces
+#'     `direction`;
 #'   - for [compare_graphs()]: a column for each graph instead of `kind`, and `difference`; see *The edges* there;
 #'   - for [averaged_cpdag()]: also `strength` and `direction`. `edges()` of this graph, or of any other graph of the
 #'     package graph, is that package's list of neighbours.
@@ -78,8 +80,9 @@ edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores)
 #' @rdname edge_table
 #' @name edges
 #' @aliases edges edges,pcCompact-method edges,matrix-method edges,pcAlgo-method edges,fciAlgo-method
-#'   edges,pcgpu_graph-method edges,pcgpu_stability-method edges,pcgpu_comparison-method edges,pcgpu_cstar-method
-#'   edges,pcgpu_effects-method edges,pcgpu_joint_effects-method edges,pcgpu_markov-method edges,pcgpu_selection-method
+#'   edges,pcgpu_graph-method edges,pcgpu_stability-method edges,pcgpu_pag_stability-method
+#'   edges,pcgpu_comparison-method edges,pcgpu_cstar-method edges,pcgpu_effects-method edges,pcgpu_joint_effects-method
+#'   edges,pcgpu_markov-method edges,pcgpu_selection-method
 #' @usage edges(object, which, ...)
 #' @importFrom graph edges
 #' @export edges
@@ -148,6 +151,9 @@ network_of <- function(x) {
   }
   if (is_fci(x)) {
     return(network_of_fci(x))
+  }
+  if (inherits(x, "pcgpu_pag_stability")) {
+    return(network_of_stability(x))
   }
   amat <- marks_of_pag(x)
   if (!is.null(amat)) {
@@ -227,7 +233,7 @@ drawn_edges_of <- function(x) {
 }
 
 # Returns whether x stands for a PAG.
-is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x)
+is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x) || inherits(x, "pcgpu_pag_stability")
 
 # Returns the matrix of marks of a PAG, NULL if x is not one.
 marks_of_pag <- function(x) {
@@ -238,6 +244,8 @@ marks_of_pag <- function(x) {
     check_pag_matrix(x)
   } else if (is_igraph_pag(x)) {
     amat_of_igraph(x)
+  } else if (inherits(x, "pcgpu_pag_stability")) {
+    averaged_marks(x)
   }
 }
 

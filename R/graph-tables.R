@@ -54,7 +54,7 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
   edges <- length(x$from)
   say_lines(sprintf(
     "A %s with %s and %s%s",
-    if (!is.null(x$weight)) "DAG" else "CPDAG",
+    if (!is.null(x$weight) || all(x$directed)) "DAG" else "CPDAG",
     counted(length(x$labels), "variable"),
     counted(edges, "edge"),
     if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))
@@ -124,7 +124,7 @@ print.summary.pcgpu_graph <- function(x, ...) {
 #'   Errors have the class `pcgpu_error_argument`.
 #' @references
 #' D. M. Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*, 87-98.
-#' @seealso [random_dag()], [compare_graphs()], [pc()].
+#' @seealso [dag_of()] for the way back, [random_dag()], [compare_graphs()], [pc()].
 #' @examples
 #' cpdag_of(random_dag(10, seed = 1))
 #' @export
@@ -136,4 +136,71 @@ cpdag_of <- function(dag) {
     abort_argument("dag", dag, "give a graph with only directed edges and without cycles.", is = "not a DAG")
   }
   new_graph(listed$labels, found$from, found$to, found$directed)
+}
+
+#' A DAG of a CPDAG
+#'
+#' Returns one of the DAGs for which a CPDAG stands: a DAG with the arrows and the v-structures of the graph, and no
+#' other v-structures (Dor and Tarsi 1992). The data cannot tell it from the other DAGs of its class, so use it where a
+#' program needs a DAG, for instance to fit parameters or to simulate, and do not read its further arrows as results.
+#' If the search had background knowledge, the DAG respects it, because the graph has all arrows that follow from it.
+#'
+#' @param x A result of [pc()] or [orient()], of either class, a graph of [cpdag_of()] or [add_knowledge()], a result
+#'   of [stability()] (its averaged graph), or another graph that [compare_graphs()] accepts, except a PAG. A DAG is
+#'   returned as it is.
+#' @return An object of class `pcgpu_graph`, see [random_dag()]. Two calls return the same DAG.
+#'
+#'   Errors have the class `pcgpu_error_argument`. A graph for which there is no such DAG is one: `pc(u2pd = "valid")`
+#'   always gives a graph that has one, and `maj.rule = TRUE` does so more often than the default.
+#' @references
+#' D. Dor and M. Tarsi (1992). A simple algorithm to construct a consistent extension of a partially oriented graph.
+#' Technical report R-185, Cognitive Systems Laboratory, UCLA.
+#' @seealso [cpdag_of()], [d_separated()], [causal_effects()], which uses all DAGs of the class.
+#' @examples
+#' dag <- random_dag(10, seed = 1)
+#' one <- dag_of(cpdag_of(dag))
+#' one
+#' compare_graphs(one, dag) # the same CPDAG
+#' compare_graphs(one, dag, cpdag = FALSE)
+#' @export
+dag_of <- function(x) {
+  check_given(list(x = missing(x)), list(x = "give a result of pc(), or a graph."))
+  listed <- edges_of(x)
+  arrows <- arrows_of_extension(x, listed)
+  new_graph(listed$labels, arrows$from, arrows$to, rep.int(TRUE, length(arrows$from)))
+}
+
+# Returns the arrows of a DAG that extends a graph, by head, then tail: list(from, to). x: what the user gave, for the
+# errors.
+arrows_of_extension <- function(x, listed) {
+  details <- if (is_compact(x) || is_result(x)) run_details(x)
+  if (!is.null(details$local)) {
+    abort_argument("x", x, "give a result of pc().", is = "a result of local_pc(), which lacks the graph farther away")
+  }
+  if (!is.null(details) && is.null(details$valid_cpdag)) {
+    abort_argument("x", x, "give orient() of it.", is = "a skeleton, whose edges have no directions")
+  }
+  remedy <- if (inherits(x, c("pcgpu_stability", "pcgpuAverage"))) {
+    "use another threshold, or the graph of all rows."
+  } else {
+    sprintf("search with %s (see ?pc).", details$advice %||% "u2pd = \"valid\"")
+  }
+  if (any(table_of_lists(listed$edges, listed$weights)$kind == "conflict")) {
+    abort_argument("x", x, remedy, has = "edges in conflict (<->), which no DAG has")
+  }
+  # A dependence for each arrow of the DAG, with its head as x.
+  found <- about("x", check_rust(rust_implied(listed$edges, NULL, list(what = "edges", most = 1e9, seed = 0))), "fit")
+  if (found$extension != "none") {
+    abort_argument(
+      "x",
+      x,
+      remedy,
+      has = switch(
+        found$extension,
+        cycles = "arrows that form a cycle, which no DAG has",
+        colliders = "no DAG: every way to direct its undirected edges makes a cycle or a further v-structure"
+      )
+    )
+  }
+  list(from = found$y, to = found$x)
 }

@@ -64,6 +64,9 @@ tidy.pcgpu_graph <- tidy.pcCompact
 tidy.pcgpu_stability <- tidy.pcCompact
 
 #' @exportS3Method generics::tidy
+tidy.pcgpu_pag_stability <- tidy.pcCompact
+
+#' @exportS3Method generics::tidy
 tidy.pcgpu_effects <- function(x, ...) as.data.frame(x, ...)
 
 #' @exportS3Method generics::tidy

@@ -44,9 +44,10 @@
 #' - [rcotCItest()], [rcitCItest()], [ritCItest()], [kciCItest()], [suff_kernel()] and [recommend_test()].
 #' - [cuda_device()] and [cpu_device()]: their arguments; `"cuda:all"` and teams with the CPU.
 #' - Arguments of `pc_control()`: `parallel_tests`, `context.all`, `context.tier`, `na`.
-#' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [cstar()], [select_features()],
-#'   [selection_ensemble()], [ensemble_rows()], [causal_effects()], [markov_check()], [q_values()], [compare_graphs()],
-#'   [compare_groups()], [random_dag()], [random_data()], [cpdag_of()], [plan_search()], [gauss_moments()], [local_pc()],
+#' - [stability()], [stability_rows()], [stability_bound()], [averaged_cpdag()], [averaged_pag()], [cstar()],
+#'   [select_features()], [selection_ensemble()], [ensemble_rows()], [causal_effects()], [markov_check()], [q_values()],
+#'   [compare_graphs()], [compare_groups()], [random_dag()], [random_data()], [cpdag_of()], [dag_of()], [d_separated()],
+#'   [plan_search()], [gauss_moments()], [local_pc()],
 #'   [markov_blanket()], [plink_bed()], the argument `stable` of [pcSelect()], and the classes that they
 #'   return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
 #' - [lagged()] and the class that it returns.

@@ -145,6 +145,7 @@
 #' | `resumed` | a search resumes from its `checkpoint` | nothing, or delete the file to start again |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
+#' | `coded` | [causal_effects()] or [cstar()] takes levels as 0 and 1, or as ranks | nothing, or other numbers |
 #' | `dates` | dates or times are taken as numbers | nothing, or drop them |
 #' | `identifier` | text that differs in every row is left out of a search of data | nothing, or merge levels |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
@@ -166,6 +167,7 @@
 #' - `test`: `count`. The message also has the classes of the original;
 #' - `data`: `indepTest` (its name);
 #' - `codes`, `constant`, `dates`, `identifier`: `columns`;
+#' - `coded`: `levels`, a list with the levels of each column, the first of which has the least number;
 #' - `graph`: `type`.
 #'
 #' @keywords internal

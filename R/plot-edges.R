@@ -115,10 +115,11 @@ edge_colours <- function(column) {
   list(of = made$fill, key = if (!is.null(made$key)) c(made$key, list(line = TRUE)))
 }
 
-# Scales for lines, which must stand out on a white page: from grey, and with grey in the middle.
+# Colours of lines, which must stand out on a white page: a scale from grey, one with grey in the middle, and levels.
 line_ramps <- list(
   one = c("#C9C9C9", "#7FA8CE", "#2F5D8A", "#12263F"),
-  two = c("#2166AC", "#8FAFD0", "#C9C9C9", "#DE9A8C", "#B2182B")
+  two = c("#2166AC", "#8FAFD0", "#C9C9C9", "#DE9A8C", "#B2182B"),
+  levels = c("#333333", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 )
 
 # Returns list(of, key): factors for the widths of lines, which grow with absolute values.

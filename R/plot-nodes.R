@@ -206,14 +206,15 @@ node_colours <- function(given, labels) {
   values_as_colours(values, column$title)
 }
 
-# Returns list(fill, key) for numbers or levels. ramps: list(one, two), the colours of scales for numbers of one sign and of
-# both, or NULL for those of nodes.
+# Returns list(fill, key) for numbers or levels. ramps: list(one, two, levels), the colours of scales for numbers of one sign
+# and of both, and those of levels; or NULL for those of nodes.
 values_as_colours <- function(values, title, ramps = NULL) {
   if (is.numeric(values) && !is.factor(values)) {
     return(numeric_colours(as.double(values), title, ramps))
   }
   values <- droplevels(factor(values))
-  colours <- level_colours(nlevels(values))
+  n <- nlevels(values)
+  colours <- if (n <= length(ramps$levels)) ramps$levels[seq_len(n)] else level_colours(n)
   fill <- colours[as.integer(values)]
   fill[is.na(values)] <- no_value
   list(

@@ -34,36 +34,47 @@ check_positive <- function(x, argument, what) {
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
 
-# Returns the object with the requested threshold and its averaged graph. `refuse`: a bound that no threshold has is an
-# error. Otherwise it is a warning, and no edge is kept, so that the samples are not lost.
+# Returns the object with the requested threshold and its averaged graph. `refuse`: see with_threshold().
 with_average <- function(x, wanted, refuse = TRUE) {
-  strength <- strengths(x)
-  halves <- is_halves(x)
-  x$threshold <- if (!is.null(wanted$threshold)) {
-    list(value = wanted$threshold, rule = "given", strict = FALSE)
-  } else if (!is.null(wanted$false_edges)) {
-    list(value = threshold_for(x, wanted$false_edges, refuse), rule = "false_edges", strict = FALSE)
-  } else if (halves) {
-    list(value = 0.75, rule = "halves", strict = FALSE)
-  } else {
-    list(value = max(0, strength[strength <= 0.5]), rule = "significance", strict = TRUE)
-  }
+  x <- with_threshold(x, wanted, refuse)
   value <- x$threshold$value
-  # Compares counts with a tolerance, so that 7 of 10 samples reach a share of 0.7.
-  least <- value * x$replicates
-  kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
-  bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) {
+  bound <- if (is_halves(x) && value > 0.5 && is.finite(value) && x$tested > 0) {
     stability_bound(x$q, x$tested, threshold = value)$false_edges
   } else {
     NA_real_
   }
   marks <- voted(x$counts)
-  x$average <- list(kept = kept, mark = marks, false_edges = bound)
+  x$average <- list(kept = is_kept_edge(x), mark = marks, false_edges = bound)
   x$average$valid <- is_valid_average(x)
   x
 }
 
-strengths <- function(x) rowSums(x$counts[3:6]) / x$replicates
+# Returns the object with the requested threshold. `refuse`: a bound that no threshold has is an error. Otherwise it is
+# a warning, and no edge is kept, so that the samples are not lost.
+with_threshold <- function(x, wanted, refuse) {
+  strength <- strengths(x)
+  x$threshold <- if (!is.null(wanted$threshold)) {
+    list(value = wanted$threshold, rule = "given", strict = FALSE)
+  } else if (!is.null(wanted$false_edges)) {
+    list(value = threshold_for(x, wanted$false_edges, refuse), rule = "false_edges", strict = FALSE)
+  } else if (is_halves(x)) {
+    list(value = 0.75, rule = "halves", strict = FALSE)
+  } else {
+    list(value = max(0, strength[strength <= 0.5]), rule = "significance", strict = TRUE)
+  }
+  x
+}
+
+# Returns for each pair whether its strength reaches the threshold. Compares counts with a tolerance, so that 7 of 10
+# samples reach a share of 0.7.
+is_kept_edge <- function(x) {
+  strength <- strengths(x)
+  least <- x$threshold$value * x$replicates
+  if (x$threshold$strict) strength > x$threshold$value else strength * x$replicates >= least - 1e-9 * x$replicates
+}
+
+# The columns of counts after x and y are the kinds of edges.
+strengths <- function(x) rowSums(x$counts[-(1:2)]) / x$replicates
 
 # Returns the threshold for which the bound is this number of false edges.
 threshold_for <- function(x, false_edges, refuse) {
@@ -160,13 +171,17 @@ averaged_lists <- function(x) {
 #' Returns the graph of the edges whose strength reaches a threshold. Each edge has the mark that it has in most of the
 #' samples that contain it; see [stability()].
 #'
-#' @param x A result of [stability()].
+#' @param x A result of [stability()]: for `averaged_pag()` one of [fci()], [rfci()] or [fciPlus()] (`method`), for
+#'   `averaged_cpdag()` one of [pc()].
 #' @param threshold,false_edges As in [stability()]; those of `x` by default.
-#' @return A [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a result of [pc()].
-#'   [plot_cpdag()], [as_igraph()], `edges()` of the package graph and [causal_effects()] accept it.
+#' @return `averaged_cpdag()` returns a [graph::graphNEL-class] with the variables as nodes, like the slot `graph` of a
+#'   result of [pc()]. Its class, `pcgpuAverage`, only adds that it prints its edges. [plot_cpdag()], [as_igraph()], `edges()` of the package graph, [d_separated()] and [causal_effects()] accept it.
 #'   `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be
 #'   extended to a DAG without further v-structures). `as.data.frame()` returns a table of its edges with their
 #'   strengths, as [edge_table()] of `x` does.
+#'
+#'   `averaged_pag()` returns an object of class `fciAlgo`, as [fciPlus()] does, in which only the slots `amat` and `call`
+#'   are filled. [edge_table()], [plot_cpdag()], [compare_graphs()] and all that take a PAG accept it.
 #'
 #'   Errors have the class `pcgpu_error_argument`.
 #' @seealso [stability()], [stability_bound()].
@@ -177,6 +192,9 @@ averaged_lists <- function(x) {
 #' found <- stability(x, gaussCItest, alpha = 0.05, replicates = 30, numCores = 2)
 #' averaged_cpdag(found)
 #' plot_cpdag(averaged_cpdag(found, threshold = 0.9))
+#'
+#' pags <- stability(x, gaussCItest, 0.05, method = "rfci", replicates = 10, numCores = 2)
+#' averaged_pag(pags)
 #' @export
 averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
   check_stability(x)
@@ -187,13 +205,45 @@ averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
   graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
   graph@graphData$valid <- x$average$valid
   graph@graphData$shares <- averaged_edges(x)
+  # new() would check the graph, which takes longer than to make it.
+  class(graph) <- structure("pcgpuAverage", package = "pcgpu")
   graph
+}
+
+#' @rdname averaged_cpdag
+#' @aliases pcgpuAverage-class
+#' @exportClass pcgpuAverage
+methods::setClass("pcgpuAverage", contains = "graphNEL")
+
+methods::setMethod("show", "pcgpuAverage", function(object) print_average(object))
+
+print_average <- function(x, n = 10L) {
+  edges <- listed_edges(x, "x")
+  directed <- sum(edges$kind == "-->")
+  say_lines(sprintf(
+    "The averaged graph of samples, with %s and %s, %s of them directed",
+    counted(length(x@nodes), "variable"),
+    counted(nrow(edges), "edge"),
+    in_words(directed)
+  ))
+  if (nrow(edges)) {
+    print_frame(utils::head(edges, n), list(), 3L, row.names = FALSE)
+  }
+  if (nrow(edges) > n) {
+    say_lines(sprintf("... and %s more", in_words(nrow(edges) - n)))
+  }
+  invisible(x)
 }
 
 check_stability <- function(x) {
   check_object(x)
   if (!inherits(x, "pcgpu_stability")) {
-    abort_argument("x", x, "give a result of stability().")
+    hint <- if (inherits(x, "pcgpu_pag_stability")) {
+      "averaged_pag() returns its graph."
+    } else {
+      "give a result of stability()."
+    }
+    abort_argument("x", x, hint)
   }
 }
 

@@ -54,26 +54,31 @@ print.pcgpu_stability <- function(x, n = 10L, ...) {
   given <- check_dots(list(...), frame_takes, "print.pcgpu_stability")
   check_object(x)
   say_lines(stability_lines(x))
-  shown <- as.data.frame(x, n = n)
-  if (nrow(shown)) {
-    print_frame(shown[c("from", "to", "strength", "direction", "fit", "kept")], given, 3L, row.names = FALSE)
-    left <- nrow(x$counts) - nrow(shown)
-    if (left > 0L) say_lines(sprintf("... and %s", counted(left, "more pair")))
-  }
+  print_pairs(x, as.data.frame(x, n = n), c("from", "to", "strength", "direction", "fit", "kept"), given)
   invisible(x)
 }
 
-stability_lines <- function(x) {
+# Prints these columns of the first pairs.
+print_pairs <- function(x, shown, columns, given) {
+  if (nrow(shown)) {
+    print_frame(shown[columns], given, 3L, row.names = FALSE)
+    left <- nrow(x$counts) - nrow(shown)
+    if (left > 0L) say_lines(sprintf("... and %s", counted(left, "more pair")))
+  }
+}
+
+# Returns the lines about the samples. in_fit: the number of edges of the graph of all rows.
+stability_heads <- function(x, in_fit, title) {
   p <- length(x$labels)
   kind <- if (x$how == "bootstrap") {
     c("bootstrap sample", "bootstrap samples")
   } else {
     c("sample without replacement", "samples without replacement")
   }
-  edges <- averaged_edges(x)
   c(
     sprintf(
-      "Stability of edges: %s (each %s of %s %s), %s variables%s, alpha = %s",
+      "%s: %s (each %s of %s %s), %s variables%s, alpha = %s",
+      title,
       counted(x$replicates, kind[1L], kind[2L]),
       in_words(x$size),
       in_words(x$n),
@@ -89,9 +94,16 @@ stability_lines <- function(x) {
       ),
       in_words(nrow(x$counts)),
       in_words(p * (p - 1) / 2),
-      format(sum(x$counts[3:6]) / x$replicates, digits = 3L),
-      in_words(nrow(table_of_fit(x)))
-    ),
+      format(sum(x$counts[-(1:2)]) / x$replicates, digits = 3L),
+      in_words(in_fit)
+    )
+  )
+}
+
+stability_lines <- function(x) {
+  edges <- averaged_edges(x)
+  c(
+    stability_heads(x, nrow(table_of_fit(x)), "Stability of edges"),
     paste0(
       threshold_text(x),
       sprintf(
@@ -148,22 +160,28 @@ average_note <- function(x) {
 summary.pcgpu_stability <- function(object, ...) {
   check_dots(list(...), character(), "summary.pcgpu_stability")
   check_object(object)
-  strength <- strengths(object)
-  kept <- object$average$kept
-  by_strength <- table(cut(strength, seq(0, 1, 0.1)))
-  in_fit <- edges_in_fit(object, object$counts, logical(length(strength))) != ""
+  in_fit <- edges_in_fit(object, object$counts, logical(nrow(object$counts))) != ""
+  summary_of_strengths(
+    object,
+    stability_lines(object),
+    in_fit,
+    nrow(table_of_fit(object)),
+    c(valid = object$valid, replicates = object$replicates)
+  )
+}
+
+# lines: those of print(). in_fit: whether each pair is adjacent in the graph of all rows, which has `edges` edges.
+# valid: how many samples have a valid graph; NULL if nobody checks.
+summary_of_strengths <- function(x, lines, in_fit, edges, valid = NULL) {
+  kept <- is_kept_edge(x)
   structure(
     class = "summary.pcgpu_stability",
     list(
-      lines = stability_lines(object),
-      by_strength = by_strength,
-      fit = c(
-        both = sum(kept & in_fit),
-        average = sum(kept & !in_fit),
-        fit = nrow(table_of_fit(object)) - sum(kept & in_fit)
-      ),
-      valid = c(valid = object$valid, replicates = object$replicates),
-      seed = object$seed
+      lines = lines,
+      by_strength = table(cut(strengths(x), seq(0, 1, 0.1))),
+      fit = c(both = sum(kept & in_fit), average = sum(kept & !in_fit), fit = edges - sum(kept & in_fit)),
+      valid = valid,
+      seed = x$seed
     )
   )
 }
@@ -178,12 +196,10 @@ print.summary.pcgpu_stability <- function(x, ...) {
     counted(x$fit[["average"]], "is", "are"),
     counted(x$fit[["fit"]], "edge is", "edges are")
   ))
-  say_lines(sprintf(
-    "%s of %s samples have a valid graph; seed %.0f",
-    in_words(x$valid[["valid"]]),
-    in_words(x$valid[["replicates"]]),
-    x$seed
-  ))
+  valid <- if (!is.null(x$valid)) {
+    sprintf("%s of %s samples have a valid graph", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]))
+  }
+  say_lines(paste(c(valid, sprintf("seed %.0f", x$seed)), collapse = "; "))
   cat("Pairs by strength:\n")
   print(x$by_strength)
   invisible(x)
@@ -279,8 +295,9 @@ plot_average <- function(
   edge_width = "strength",
   edge_label = NULL
 ) {
+  pag <- inherits(x, "pcgpu_pag_stability")
   asked <- asked_graph(
-    averaged_lists(x),
+    if (pag) lists_of_pag(averaged_marks(x)) else averaged_lists(x),
     labels,
     list(
       around = around,
@@ -296,7 +313,7 @@ plot_average <- function(
     ),
     x
   )
-  note <- if (!x$average$valid) average_note(x)
+  note <- if (!pag && !x$average$valid) average_note(x)
   do.call(
     draw_base,
     c(

@@ -1,7 +1,7 @@
 #' Rows in a sample of resampled searches
 #'
-#' Returns the rows that one of the samples of [stability()] or [cstar()] has drawn. [pc()] on these rows, with the same
-#' arguments, returns the graph that was counted.
+#' Returns the rows that one of the samples of [stability()] or [cstar()] has drawn. The search on these rows,
+#' with the same arguments, returns the graph that was counted.
 #'
 #' @param x A result of [stability()] or [cstar()].
 #' @param replicate Number of the sample.
@@ -20,7 +20,7 @@ stability_rows <- function(x, replicate) {
     list(x = missing(x), replicate = missing(replicate)),
     list(x = "give a result of stability().", replicate = "give the number of a sample.")
   )
-  if (!inherits(x, c("pcgpu_stability", "pcgpu_cstar"))) {
+  if (!inherits(x, c("pcgpu_stability", "pcgpu_pag_stability", "pcgpu_cstar"))) {
     abort_argument("x", x, "give a result of stability() or cstar().")
   }
   check_object(x)

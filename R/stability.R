@@ -1,9 +1,9 @@
-#' Which edges to trust: PC on resampled data
+#' Which edges to trust: PC and FCI on resampled data
 #'
-#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which
-#' direction the edge points. It also returns the averaged graph, and does stability selection with its bound on false
-#' edges. All samples are one job: small searches run in parallel on all threads. No p x p matrix is kept for any of
-#' them, and memory grows only with the number of pairs that are adjacent at least once.
+#' Runs [pc()], or [fci()] and its relatives, on many samples of the rows. Reports how often each pair of variables is
+#' adjacent and in which direction the edge points. It also returns the averaged graph, and does stability selection with
+#' its bound on false edges. All samples of `pc()` are one job: small searches run in parallel on all threads. No p x p
+#' matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
 #'
 #' # What is counted
 #'
@@ -27,6 +27,17 @@
 #' are kept if their strength is *above* the t-quantile of the strengths of all pairs. Since distribution functions
 #' increase, this t is their value at one half. The threshold is therefore the largest strength that is at most one
 #' half. If `threshold` is a number, edges are kept if their strength is at least that number.
+#'
+#' # FCI
+#'
+#' With `method = "fci"`, `"rfci"` or `"fciPlus"`, each sample gives a partial ancestral graph. The strength of a pair is
+#' counted as above. Instead of a direction, the table has the most frequent kind of its edge, such as `o->` (see [fci()]),
+#' and its share of the samples with the edge. It also has the number of samples with each kind,
+#' and with each mark at each end. The averaged graph, [averaged_pag()], has the most frequent kind of each edge. Where
+#' several kinds are the most frequent ones and have different marks at an end, that end has a circle. The averaged graph
+#' need not be the PAG of any causal graph.
+#'
+#' The samples run one after the other, each on all threads. `cluster` and `false_edges` are only available for `pc()`.
 #'
 #' # Stability selection
 #'
@@ -70,7 +81,9 @@
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
 #' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
 #'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
-#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`, `correlation`, `weights`, `adjust`, `id`.
+#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`, `correlation`, `weights`, `adjust`, `id`. With another
+#'   `method`, those of the function of that name, such as `selectionBias` or `pdsep.max` of [fci()].
+#' @param method The search: [pc()], [fci()], [rfci()] or [fciPlus()].
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
@@ -112,9 +125,24 @@
 #' - `unit`: what is drawn, `"rows"` or `"groups"`;
 #' - `labels`, `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `test`, `knowledge`, `device` and `call`.
 #'
+#' With another `method`, the object has the class `pcgpu_pag_stability`, and the same methods. Its table has these
+#' columns:
+#' \describe{
+#'   \item{`from`, `to`, `strength`, `kept`}{as above, but ordered as the kind of the edge is written;}
+#'   \item{`kind`, `share`}{the kind of the edge in the averaged graph, and the share of the samples with the edge that
+#'     have the most frequent kind;}
+#'   \item{`o-o`, `o->`, `o--`, `<-o`, `<->`, `<--`, `--o`, `-->`, `---`}{number of samples with an edge of this kind, as
+#'     seen from `from`;}
+#'   \item{`from.circle`, `from.arrow`, `from.tail`, `to.circle`, `to.arrow`, `to.tail`}{number of samples with this mark
+#'     at `from`, and at `to`. An arrowhead at `to` says that `to` is not a cause of `from`;}
+#'   \item{`fit`}{the edge in the PAG of all rows, as seen from `from`, or `""`.}
+#' }
+#' Its elements are `counts` (by kind, as seen from x), `fit`, `threshold`, `kept` (the pairs of the averaged graph),
+#' `method`, `unit`, and those of the last line of the list above, except `knowledge`.
+#'
 #' Errors are those of [pc()], of class `pcgpu_error_argument` if the data cannot be resampled.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects;
-#'   [select_features()] with `ensemble` for the selection of features.
+#' @seealso [averaged_cpdag()] and [averaged_pag()], [stability_bound()], [stability_rows()]; [cstar()] for causal
+#'   effects; [select_features()] with `ensemble` for the selection of features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach.
 #' *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
@@ -144,12 +172,18 @@
 #'   x, gaussCItest, alpha = 0.01, how = "subsample", false_edges = 1, numCores = 2
 #' )
 #' half
+#'
+#' # If common causes may be hidden
+#' pag <- stability(x, gaussCItest, alpha = 0.01, method = "fci", replicates = 20, numCores = 2)
+#' pag
+#' edge_table(pag)
 #' @export
 stability <- function(
   data,
   indepTest,
   alpha,
   ...,
+  method = c("pc", "fci", "rfci", "fciPlus"),
   replicates = 100,
   how = c("bootstrap", "subsample"),
   size = NULL,
@@ -168,11 +202,15 @@ stability <- function(
     list(data = missing(data), alpha = missing(alpha)),
     list(data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01.")
   )
+  method <- check_choice(method, searches, "method")
+  of_pag <- method != "pc"
+  refuse_of_others(method, list(...), control, cluster, false_edges)
   passed <- check_passed(
     c(list(...), cluster = list(cluster)[!is.null(cluster)]),
     control,
     "stability",
-    c("cluster", knowledge_arguments, "na", data_arguments)
+    c("cluster", knowledge_arguments, "na", data_arguments),
+    method
   )
   given <- passed$given
   control <- passed$control
@@ -180,7 +218,7 @@ stability <- function(
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
   if (missing(indepTest)) {
     check_level(alpha)
-    given <- c(given, rule_of_data(names(given), given$u2pd %||% "relaxed"))
+    given <- c(given, if (!of_pag) rule_of_data(names(given), given$u2pd %||% "relaxed"))
   }
   named <- if (!missing(indepTest)) indepTest
   # The statistic may draw a seed of its own, of features or permutations.
@@ -196,12 +234,29 @@ stability <- function(
   if (is.null(workers)) {
     device <- check_device(device)
   }
-  fit <- with_seed(resampled$seed, function() {
-    fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
-  })
-  problem <- resampling_problem(source, alpha, given, control, fit, threads)
+  search <- function(device, given, ...) {
+    fit_all_rows(source, alpha, given, control, device, threads, resampled$seed, method, ...)
+  }
+  fit <- with_seed(resampled$seed, function() search(if (is.null(workers)) device else "auto", given))
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
   on.exit(bar$close())
+  common <- list(
+    fit = fit,
+    replicates = resampled$replicates,
+    how = how,
+    size = resampled$size,
+    n = source$n,
+    unit = source$unit %||% "rows",
+    seed = resampled$seed,
+    test = test_name(source$indepTest)
+  )
+  if (of_pag) {
+    # The statistic of a sample need not have names.
+    given <- c(given[setdiff(names(given), c("labels", "p"))], list(labels = labels_of_pag(attr(fit, "amat"))))
+    counts <- count_marks(source, resampled, function(...) search(device, given, ...), bar$report)
+    return(with_average_pag(new_pag_stability(counts, common, method, check_alpha(alpha), call), wanted))
+  }
+  problem <- resampling_problem(source, alpha, given, control, fit, threads)
   found <- if (is.null(workers)) {
     count_edges(problem, resampled, device, threads, bar$report)
   } else {
@@ -218,27 +273,21 @@ stability <- function(
   counts <- data.frame(found[c("x", "y", "forward", "backward", "undirected", "bidirected")])
   result <- structure(
     class = "pcgpu_stability",
-    list(
-      counts = counts,
-      fit = fit,
-      labels = problem$labels,
-      replicates = resampled$replicates,
-      how = how,
-      size = resampled$size,
-      n = source$n,
-      unit = source$unit %||% "rows",
-      seed = resampled$seed,
-      alpha = problem$options$alpha,
-      test = test_name(source$indepTest),
-      q = sum(counts[3:6]) / replicates - found$kept,
-      tested = found$tested,
-      valid = found$valid,
-      constants = found$constants,
-      knowledge = !is.null(problem$options$knowledge),
-      threshold = NULL,
-      average = NULL,
-      device = found$device,
-      call = call
+    c(
+      list(counts = counts, labels = problem$labels),
+      common,
+      list(
+        alpha = problem$options$alpha,
+        q = sum(counts[3:6]) / replicates - found$kept,
+        tested = found$tested,
+        valid = found$valid,
+        constants = found$constants,
+        knowledge = !is.null(problem$options$knowledge),
+        threshold = NULL,
+        average = NULL,
+        device = found$device,
+        call = call
+      )
     )
   )
   with_average(result, wanted, refuse = FALSE)
@@ -250,10 +299,12 @@ most_whole_fit <- 1000L
 # Arguments of pc() that are arguments of stability() itself, or make no sense for many searches.
 own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
 
-# Checks the further arguments that stability() or a similar function `of` received: those of pc(), and those of
+arguments_of_search <- function(search) setdiff(names(formals(get(search))), own_of_stability)
+
+# Checks the further arguments that stability() or a similar function `of` received: those of the search, and those of
 # pc_control() named in `controlled`. Returns list(given, control).
-check_passed <- function(dots, control, of, controlled) {
-  check_dots(dots, c(setdiff(names(formals(pc)), own_of_stability), controlled), of)
+check_passed <- function(dots, control, of, controlled, search = "pc") {
+  check_dots(dots, c(arguments_of_search(search), controlled), of)
   is_control <- names(dots) %in% controlled
   list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled))
 }
@@ -298,23 +349,34 @@ check_resampling <- function(how, size, seed, source, replicates) {
   )
 }
 
-# Runs pc() on all rows. A test that is an R function draws random numbers that depend on the seed, as in the samples. The
-# call in the result does not contain the data.
-fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
+# Runs pc(), or another search, on all rows, or on the statistic of a sample. A test that is an R function draws random
+# numbers that depend on the seed. The call in the result does not contain the data.
+fit_all_rows <- function(
+  source,
+  alpha,
+  given,
+  control,
+  device,
+  threads,
+  seed,
+  search = "pc",
+  suffStat = source$whole(),
+  replicate = 0
+) {
   indepTest <- source$indepTest
   if (is.null(source$suffStat) && !nzchar(test_name(indepTest))) {
     indepTest <- function(x, y, S, suffStat) {
-      stream_of(seed, 0, x, y, S)
+      stream_of(seed, replicate, x, y, S)
       source$indepTest(x, y, S, suffStat)
     }
   }
   # Arguments about where the samples run do not apply to this one search, and a p x p matrix of p-values is not needed.
   known <- c(
     control_given(control)[intersect(names(control_given(control)), knowledge_arguments)],
-    if (isTRUE(source$p > most_whole_fit)) list(result = "compact")
+    if (search == "pc" && isTRUE(source$p > most_whole_fit)) list(result = "compact")
   )
   arguments <- c(
-    list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha),
+    list(suffStat = suffStat, indepTest = indepTest, alpha = alpha),
     given,
     list(device = device, progress = FALSE, control = known)
   )
@@ -322,7 +384,7 @@ fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
     arguments$numCores <- as.integer(threads)
   }
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
-  eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
+  eval(as.call(c(list(as.name(search)), names)), list2env(arguments, parent = environment()))
 }
 
 # Returns the arguments of each sample's search as Rust expects them. pc() has already checked them and given its

@@ -92,6 +92,10 @@ objects_in_use <- function() {
       make = function() stability(x, gaussCItest, 0.05, replicates = 4, seed = 1, numCores = 1),
       uses = list(summary, plot, edges, function(o) averaged_cpdag(o, 0.5), function(o) stability_rows(o, 2))
     ),
+    pcgpu_pag_stability = list(
+      make = function() stability(x, gaussCItest, 0.05, method = "rfci", replicates = 4, seed = 1, numCores = 1),
+      uses = list(summary, plot, edges, function(o) averaged_pag(o, 0.5), function(o) stability_rows(o, 2))
+    ),
     pcgpu_selection = list(
       make = function() select_features(x[, 2:6], x[, 1] > 0, 3, ensemble = 3, numCores = 1),
       uses = list(print, as.data.frame, plot, run_details, function(o) ensemble_rows(o, 2))

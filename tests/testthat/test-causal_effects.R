@@ -142,6 +142,7 @@ test_that("the table ranks pairs by their smallest absolute effect", {
     effects <- found[table$x[row], table$y[row]]
     expect_identical(table$number[row], length(effects))
     expect_equal(c(table$smallest[row], table$median[row]), c(min(abs(effects)), median(effects)))
+    expect_equal(c(table$min[row], table$max[row]), range(effects))
   }
   expect_identical(as.data.frame(found, n = 7), utils::head(table, 7))
   expect_identical(nrow(as.data.frame(found, n = 0)), 0L)
@@ -151,6 +152,107 @@ test_that("the table ranks pairs by their smallest absolute effect", {
   some <- causal_effects(chain_graph(), x, x = c("b", "a"), y = c("f", "b"))
   expect_identical(nrow(as.data.frame(some)), 3L)
   expect_equal(some["a", "f"], found["a", "f"])
+})
+
+test_that("the table has the least and the largest effect, also of many sets and of pairs stored apart", {
+  # A complete graph: 2^5 sets of each x, more than there are y.
+  set.seed(4)
+  x <- matrix(rnorm(600), 100, 6, dimnames = list(NULL, letters[1:6]))
+  x <- x + 0.7 * rnorm(100)
+  complete <- 1 - diag(6)
+  check <- function(...) {
+    found <- causal_effects(complete, unname(x), ...)
+    table <- as.data.frame(found)
+    for (row in seq_len(nrow(table))) {
+      effects <- found[as.integer(table$x[row]), as.integer(table$y[row])]
+      expect_equal(c(table$min[row], table$max[row]), range(effects))
+      expect_equal(table$smallest[row], min(abs(effects)))
+    }
+    expect_identical(as.data.frame(found, n = 4), utils::head(table, 4))
+    table
+  }
+  expect_gt(max(check()$number), 10)
+  check(x = 2, y = 1:2)
+  check(x = c(2, 5), y = c(4, 3, 1), y.notparent = TRUE)
+  joint <- causal_effects(chain_graph(), chain(), x = c("a", "d"), joint = TRUE)
+  table <- as.data.frame(joint)
+  for (row in seq_len(nrow(table))) {
+    expect_equal(c(table$min[row], table$max[row]), range(joint[table$x[row], table$y[row]]))
+  }
+})
+
+test_that("a negative effect prints with its sign, and the bound without", {
+  set.seed(1)
+  a <- rnorm(200)
+  x <- cbind(a = a, b = -0.5 * a + rnorm(200))
+  dag <- matrix(c(0, 0, 1, 0), 2, dimnames = list(c("a", "b"), c("a", "b")))
+  found <- causal_effects(dag, x, x = "a", y = "b")
+  effect <- found["a", "b"]
+  expect_lt(effect, 0)
+  table <- as.data.frame(found)
+  expect_identical(names(table), c("x", "y", "smallest", "min", "median", "max", "number"))
+  expect_identical(unlist(table[3:6], use.names = FALSE), c(-effect, effect, effect, effect))
+  expect_match(capture.output(print(found)), "x y \\|smallest\\| +min +median +max number", all = FALSE)
+})
+
+test_that("columns of two levels and ordered factors have effects, and a message names their numbers", {
+  set.seed(2)
+  n <- 400
+  sex <- factor(sample(c("m", "f"), n, TRUE), levels = c("m", "f"))
+  dose <- factor(sample(c("low", "mid", "high"), n, TRUE), levels = c("low", "mid", "high"), ordered = TRUE)
+  bp <- 2 * (sex == "f") + 0.5 * as.integer(dose) + rnorm(n)
+  data <- data.frame(sex, dose, bp, ill = bp + rnorm(n) > 2)
+  dag <- matrix(0, 4, 4, dimnames = list(names(data), names(data)))
+  dag[cbind(c(1, 2, 3), c(3, 3, 4))] <- 1
+  said <- character()
+  found <- withCallingHandlers(causal_effects(dag, data), pcgpu_message_coded = function(m) {
+    said <<- c(said, conditionMessage(m))
+    tryInvokeRestart("muffleMessage")
+  })
+  expect_match(said[1], "Columns with two levels are 0 and 1: sex \\(m = 0, f = 1\\), ill \\(FALSE = 0, TRUE = 1\\)")
+  expect_match(said[2], "Ordered factors are ranks: dose \\(low = 1, mid = 2, high = 3\\)")
+  numbers <- transform(data, sex = as.integer(sex == "f"), dose = as.integer(dose), ill = as.integer(ill))
+  expect_equal(found$values, causal_effects(dag, numbers)$values)
+  # With one cause and no parents it is the difference of the means.
+  expect_equal(found["sex", "bp"], mean(bp[sex == "f"]) - mean(bp[sex == "m"]))
+  expect_equal(found["sex", "ill"], mean(data$ill[sex == "f"]) - mean(data$ill[sex == "m"]))
+  text <- transform(data, sex = as.character(sex))
+  expect_message(causal_effects(dag, text), "sex (f = 0, m = 1)", fixed = TRUE, class = "pcgpu_message_coded")
+  # Levels that do not occur do not count.
+  more <- transform(data, sex = factor(sex, levels = c("x", "m", "f")))
+  expect_equal(suppressMessages(causal_effects(dag, more))["sex", "bp"], found["sex", "bp"])
+  expect_silent(causal_effects(dag, numbers))
+})
+
+test_that("levels without an order are refused where an effect needs them, and only there", {
+  set.seed(3)
+  n <- 300
+  site <- factor(sample(c("x", "y", "z"), n, TRUE))
+  a <- rnorm(n)
+  b <- a + rnorm(n)
+  data <- data.frame(site, a, b, d = b + (site == "x") + rnorm(n))
+  dag <- matrix(0, 4, 4, dimnames = list(names(data), names(data)))
+  dag[cbind(c(2, 3, 1), c(3, 4, 4))] <- 1
+  refused <- function(...) {
+    expect_error(
+      causal_effects(dag, data, ...),
+      "`data` has more than two levels without an order.*\"site\": merge",
+      class = "pcgpu_error_argument"
+    )
+  }
+  refused()
+  refused(x = "site", y = "d")
+  refused(x = "a", y = "site")
+  # site is a parent of d.
+  refused(x = "d", y = "b")
+  refused(x = "a", y = "d", method = "optimal")
+  refused(x = c("a", "b"), y = "d", joint = TRUE)
+  without <- causal_effects(dag[-1, -1], data[-1], x = c("a", "b"), y = "d")
+  for (method in c("local", "global")) {
+    found <- causal_effects(dag, data, x = c("a", "b"), y = "d", method = method)
+    expect_equal(found["a", "d"], without["a", "d"])
+    expect_equal(found["b", "d"], without["b", "d"])
+  }
 })
 
 test_that("it prints and summarises", {

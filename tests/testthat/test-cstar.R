@@ -73,6 +73,20 @@ test_that("the ranking depends on the seed alone, and data of all forms are acce
   expect_identical(cstar(data, 0.1, y = "growth", replicates = 12, seed = 4, cluster = 2)[same], one[same])
 })
 
+test_that("two levels count as 0 and 1, and other levels are refused", {
+  set.seed(5)
+  n <- 120
+  x <- data.frame(sex = factor(sample(c("f", "m"), n, TRUE)), a = rnorm(n))
+  x$b <- (x$sex == "m") + x$a + rnorm(n)
+  x$ill <- x$b > 0.5
+  numbers <- transform(x, sex = as.integer(sex == "m"), ill = as.integer(ill))
+  ranked <- function(data) cstar(data, 0.1, y = c("b", "ill"), replicates = 6, seed = 2)$pairs
+  expect_message(found <- ranked(x), "sex (f = 0, m = 1), ill (FALSE = 0, TRUE = 1)", fixed = TRUE)
+  expect_equal(found, ranked(numbers))
+  x$site <- factor(sample(c("x", "y", "z"), n, TRUE))
+  expect_error(ranked(x), "\"site\": merge the levels to two", class = "pcgpu_error_argument")
+})
+
 test_that("knowledge, constant columns and other sizes are no error", {
   data <- cstar_data(40)
   data[, 1] <- c(1, rep(0, 39))

@@ -276,6 +276,7 @@ test_that("every function that takes a graph takes a PAG, or names the function 
       add_knowledge(fit, tiers = 1:8) |> quote(),
       markov_check(fit, x) |> quote(),
       cpdag_of(fit) |> quote(),
+      dag_of(fit) |> quote(),
       orient(fit) |> quote(),
       as_bn(fit) |> quote(),
       pdsep(fit, suff(), gaussCItest, 8, list(), 0.1, diag(8)) |> quote(),

@@ -26,7 +26,7 @@ test_that("levels, colours and missing values are drawn, and parts of a graph ke
   table <- edge_table(dag)
   levels <- rep_len(c("both", "here", NA), nrow(table))
   of <- lines_of(edge_colour = levels)
-  expect_identical(sort(unique(of$colour)), sort(c(pcgpu:::level_colours(2), "#D9D9D9")))
+  expect_identical(sort(unique(of$colour)), c("#333333", "#D55E00", "#D9D9D9"))
   expect_true(of$keys[[1]]$missing)
   expect_identical(
     lines_of(edge_label = c("x", rep(NA, nrow(table) - 1)))$label |> sort(),

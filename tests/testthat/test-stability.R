@@ -314,6 +314,23 @@ test_that("the averaged graph has the marks of most samples, and its validity is
   expect_identical(averaged_cpdag(found, threshold = 0.9)@nodes, names(stability_data()))
 })
 
+test_that("the averaged graph prints its edges, and remains a graphNEL for other packages", {
+  found <- stability(stability_data(), gaussCItest, 0.05, replicates = 25, seed = 4)
+  graph <- averaged_cpdag(found)
+  said <- capture.output(print(graph))
+  count <- nrow(edge_table(found))
+  expect_match(paste(said, collapse = " "), sprintf("with 6 variables and %d edges", count))
+  expect_match(said, "from to kind strength direction", all = FALSE)
+  expect_identical(capture.output(graph), said)
+  plain <- methods::as(graph, "graphNEL")
+  expect_identical(class(plain)[1], "graphNEL")
+  expect_identical(graph::edges(graph), graph::edges(plain))
+  expect_identical(graph::subGraph(c("a", "d"), graph)@nodes, c("a", "d"))
+  expect_identical(methods::as(graph, "matrix"), methods::as(plain, "matrix"))
+  expect_identical(edge_table(graph), edge_table(plain))
+  expect_output(print(averaged_cpdag(found, threshold = 1)), "averaged graph of samples")
+})
+
 test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   x <- stability_data(200)
   found <- stability(x, gaussCItest, 0.05, replicates = 40, how = "subsample", seed = 4)
