@@ -119,7 +119,7 @@ largest_p <- function(test, asked, p) {
     start = c(0, cumsum(lengths(sets))),
     members = as.integer(unlist(sets))
   )
-  values <- check_rust(on_device(choose_device("cpu", test, p), asked$threads, function(engine) {
+  values <- check_rust(on_device(new_device("cpu"), asked$threads, function(engine) {
     rust_p_values(test, p, questions, seq_along(of), 0.5, engine, list())
   }))
   # A test without an answer counts as p = 1, as in the search.

@@ -55,8 +55,8 @@ test_that("the strength of an edge is that of its weakest test given neighbours"
 
 test_that("edges whose p is 0 differ in log10_p, and signs are those of the dependence", {
   set.seed(3)
-  a <- rnorm(2000)
-  x <- data.frame(a, b = a + rnorm(2000), c = -a + 0.3 * rnorm(2000), d = rnorm(2000))
+  a <- rnorm(5000)
+  x <- data.frame(a, b = a + 0.3 * rnorm(5000), c = -a + 0.2 * rnorm(5000), d = rnorm(5000))
   fit <- suppressMessages(pc(x, alpha = 0.01))
   found <- edge_table(fit, x)
   expect_identical(found$p, c(0, 0))
