@@ -97,17 +97,17 @@ check_ensemble <- function(ensemble, n, criterion) {
     ensemble <- selection_ensemble(check_number(ensemble, "ensemble", hint, 1, 1e5, whole = TRUE))
   }
   check_object(ensemble, "ensemble")
-  size <- ensemble$size
-  ensemble$size <- as.integer(max(1, round(rows_of_size(size, n))))
+  rows <- max(1, round(rows_of_size(ensemble$size, n)))
   most <- if (ensemble$replace) n else n - 1L
-  if (ensemble$size < 2L || ensemble$size > most) {
+  if (rows < 2 || rows > most) {
     abort_argument(
       "ensemble",
       ensemble,
       sprintf("use another `size`, from 2 to %d rows.", most),
-      has = sprintf("size = %s, which selects %s of %d", format(size), counted(ensemble$size, "row"), n)
+      has = sprintf("size = %s, which selects %s of %d", format(ensemble$size), counted(rows, "row"), n)
     )
   }
+  ensemble$size <- as.integer(rows)
   # The first replicate; workers that share the replicates start at others.
   ensemble$first <- 0L
   ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))
