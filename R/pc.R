@@ -51,7 +51,8 @@
 #'   a warning of class `pcgpu_warning_names`. `alpha` outside (0, 1) is accepted as in pcalg, with a warning of class
 #'   `pcgpu_warning_alpha`.
 #' - Only here: `suffStat` may be data, also with `indepTest`. `indepTest` can be left out for data and for results of
-#'   [suff_gauss()] and the like, and `labels` and `p` if `suffStat` has a matrix with a column for each variable.
+#'   [suff_gauss()] and the like. `labels` and `p` can be left out if `suffStat` has a matrix with a column for each
+#'   variable.
 #' - Only here: `fixedGaps` and `fixedEdges` may have row names that differ from their column names, for instance names
 #'   on one side only.
 #' - Only here: the `suffStat` of a discrete test may lack `adaptDF` (it is then `FALSE`), or come from `na =

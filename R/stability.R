@@ -258,7 +258,7 @@ most_whole_fit <- 1000L
 # Arguments of pc() that are arguments of stability() itself, or make no sense for many searches.
 own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose")
 
-# The arguments of pc() that stability() and cstar() accept in their `...`.
+# Returns the names of the arguments of pc() that stability() and cstar() accept in their `...`.
 passed_arguments <- function() setdiff(search_arguments_of(pc), own_of_stability)
 
 # Checks the further arguments that stability() or a similar function `of` received: those of pc(), and those of
