@@ -68,24 +68,78 @@ names_taken <- function(takes, of) {
   sprintf("for this object, %s() takes %s", generic_of(of), enumerate(paste0("`", names, "`"), most = 12L))
 }
 
-# Argument names from other packages, and ours.
-other_words <- c(title = "main", colour = "col", fill = "node_fill", label = "labels")
+# Argument names from other packages, and ours, for suggestions.
+other_words <- c(title = "main", colour = "col", fill = "node_fill", label = "labels", na = "use")
+
+# Names that all functions accept in place of those that the help pages teach. American spelling is accepted as well.
+synonyms <- c(threads = "numCores", path = "file")
+# The same, for functions that resample.
+resampling_synonyms <- c(resamples = "replicates", fraction = "size", share = "size", replace = "how")
 
 # Converts American to British spelling.
 british <- function(words) {
   gsub(
     "iz(e|a|ing)",
     "is\\1",
-    gsub("neighbor", "neighbour", gsub("color", "colour", tolower(words), fixed = TRUE), fixed = TRUE)
+    gsub("neighbor", "neighbour", gsub("color", "colour", words, fixed = TRUE), fixed = TRUE)
   )
+}
+
+# Returns the one of `names` that this name stands for, or NULL.
+taught_name <- function(name, names) {
+  words <- c(synonyms, if ("replicates" %in% names) resampling_synonyms)
+  found <- c(names[british(names) == british(name)], intersect(words[name], names))
+  if (length(found)) found[1L]
+}
+
+# Returns the call of the calling function with the names that the help pages teach, or NULL if it has no others. The
+# function then returns the value of that call, so that results store the taught names. takes: the names that it accepts
+# in its `...`. of: its name, if nothing else checks its `...`.
+taught_call <- function(takes = character(), of = NULL) {
+  if (eval(quote(...length()), parent.frame()) == 0L) {
+    return(NULL)
+  }
+  at <- sys.parent()
+  fun <- sys.function(at)
+  call <- match.call(fun, sys.call(at), envir = parent.frame(2L))
+  names <- c(setdiff(names(formals(fun)), "..."), takes)
+  has_changed <- FALSE
+  for (other in setdiff(names(call), c("", names))) {
+    taught <- taught_name(other, names)
+    if (is.null(taught)) {
+      next
+    }
+    if (taught %in% names(call)) {
+      abort_argument(
+        other,
+        NULL,
+        "give one of the two.",
+        is = sprintf("another name of `%s`, which is also given", taught)
+      )
+    }
+    names(call)[names(call) == other] <- taught
+    has_changed <- TRUE
+  }
+  if (has_changed) {
+    # A method may not be visible where its generic function was called.
+    head <- call[[1L]]
+    if (is.symbol(head) && !exists(as.character(head), parent.frame(2L), mode = "function")) {
+      call[[1L]] <- fun
+    }
+    return(call)
+  }
+  if (!is.null(of)) {
+    check_dots(eval(quote(list(...)), parent.frame()), takes, of)
+  }
+  NULL
 }
 
 # Returns the name that was probably meant, or NULL: the same in American or British spelling, one that begins in the
 # same way, a synonym, or one that differs in few letters.
 closest_name <- function(name, names) {
-  same <- names[british(names) == british(name)]
+  same <- names[british(tolower(names)) == british(tolower(name))]
   begins <- names[startsWith(tolower(names), tolower(name))]
-  word <- intersect(other_words[british(name)], names)
+  word <- intersect(other_words[british(tolower(name))], names)
   found <- c(same, begins[order(nchar(begins))], word)
   if (length(found)) {
     return(found[1L])

@@ -20,6 +20,23 @@ check_seed <- function(seed) {
   if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max)
 }
 
+# Checks how rows are drawn: a word, or whether with replacement.
+check_how <- function(how) {
+  if (is.logical(how) && !anyNA(how) && length(how) == 1L) {
+    how <- if (how) "bootstrap" else "subsample"
+  }
+  check_choice(how, c("bootstrap", "subsample"), "how")
+}
+
+# Checks the size of a sample: a number of rows, or their share of all rows.
+check_sample_size <- function(size) {
+  hint <- "use a whole number of rows, or a share of the rows above 0 and at most 1."
+  check_number(size, "size", hint, above = 0, whole = is_number(size) && size > 1)
+}
+
+# Returns a number of rows that may not be whole: functions round it in their own way.
+rows_of_size <- function(size, n) if (size <= 1) size * n else size
+
 # Checks `alpha`. pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
 check_alpha <- function(alpha) {
   check_number(alpha, "alpha", "use one significance level between 0 and 1, for instance 0.01.")
@@ -65,6 +82,10 @@ check_verbose <- function(verbose) {
 
 # Calls match.arg(), whose own message becomes part of ours.
 check_choice <- function(arg, choices, argument) {
+  # In American or British spelling.
+  if (is_text(arg) && !arg %in% choices && british(arg) %in% british(choices)) {
+    arg <- choices[match(british(arg), british(choices))]
+  }
   tryCatch(match.arg(arg, choices), error = function(e) {
     abort_argument(
       argument,

@@ -205,7 +205,7 @@ shapes <- list(
     "selection_ensemble()",
     replicates = is_count(replicates, 1) && replicates <= 1e5,
     replace = is_flag(replace),
-    fraction = is_number(fraction) && fraction > 0 && fraction <= 1 && (replace || fraction < 1),
+    size = is_number(size) && size > 0 && (replace || size != 1),
     aggregate = is_one_of(aggregate, c("frequency", "mean-rank")),
     seed = is.null(seed) || is_count(seed) && seed <= .Machine$integer.max
   ),
@@ -295,8 +295,8 @@ shapes <- list(
     labels = is_texts(labels),
     given = is_one_of(given, c("parents", "blanket")),
     alpha = is_number(alpha),
-    resamples = is_count(resamples),
-    share = is_number(share),
+    replicates = is_count(replicates),
+    size = is_number(size),
     extension = is_one_of(extension, c("none", names(extension_words))),
     summary = is_table(summary, c("implied", "tests", "answered", "below", "ks", "ad")) &&
       nrow(summary) == 2L &&

@@ -43,7 +43,36 @@ print_compact <- function(x) {
 methods::setMethod("show", "pcCompact", function(object) print_compact(object))
 
 print_note <- function(x) {
-  say_lines(ended_note(x), decision_notes(x), validity_note(x))
+  say_lines(ended_note(x), decision_notes(x), validity_note(x), size_note(x))
+}
+
+# With fewer variables, a pcAlgo takes less than 144 MB.
+least_with_size <- 3000L
+
+# Returns the bytes of those p x p slots of a pcAlgo that R holds as a whole. `src/rust/src/lazy.rs` has the rule for the
+# others. test: the name of the test.
+bytes_of_slots <- function(p, test) {
+  kept <- if (!identical(test, "gaussCItest")) {
+    2
+  } else if (getRversion() < "4.3") {
+    if (p < 4000) 2 else 1
+  } else {
+    0
+  }
+  kept * 8 * as.double(p)^2
+}
+
+# Returns a line about the size of a large pcAlgo of this package, or NULL.
+size_note <- function(x) {
+  details <- if (is_result(x)) run_details(x)
+  p <- if (!is.null(details)) length(labels_of_result(x)) else 0L
+  bytes <- bytes_of_slots(p, details$test)
+  if (p >= least_with_size && bytes > 0 && is.null(details$local)) {
+    sprintf(
+      "This object takes %s or more. With result = \"compact\", the same edges take much less memory (see ?pc).",
+      in_bytes(bytes)
+    )
+  }
 }
 
 print_amat <- function(x, zero.print = ".", ...) {

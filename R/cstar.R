@@ -23,12 +23,13 @@
 #' @param alpha As in [pc()]; the test is [gaussCItest()].
 #' @param x,y Names or numbers of the possible causes (`x`) and of the variables that they may affect (`y`); all by
 #'   default. A variable paired with itself is left out.
-#' @param ...,control Further arguments of [pc()] and [pc_control()], as in [stability()], except `na`.
+#' @param ... Further arguments of [pc()], as in [stability()].
 #' @param q Numbers of pairs that are selected in each sample: whole numbers from 1 to the number of pairs. `NULL` means
 #'   1, 2, 5 and 10 % of the pairs.
 #' @param standardize Measure effects in standard deviations, so that variables with different units can be compared?
 #'   Otherwise an effect is the change in y per unit of x.
-#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The error bounds hold for samples
+#' @param replicates,size,seed,cluster,tiers,forbidden,required,context.all,context.tier,device,numCores,progress,control
+#'   As in [stability()]. The error bounds hold for samples
 #'   of half of the rows and are `NA` for any other `size`.
 #' @return An object of class `pcgpu_cstar`. It has methods for
 #'   - `print()`;
@@ -79,22 +80,25 @@ cstar <- function(
   size = NULL,
   seed = NULL,
   cluster = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
   device = "auto",
   numCores,
   progress = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call(arguments_of_search("pc")))) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   check_given(
     list(data = missing(data), alpha = missing(alpha)),
     list(data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01.")
   )
-  passed <- check_passed(
-    c(list(...), cluster = list(cluster)[!is.null(cluster)]),
-    control,
-    "cstar",
-    c("cluster", knowledge_arguments)
-  )
+  passed <- check_passed(list(...), control, "cstar", c("cluster", knowledge_arguments))
   given <- passed$given
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)

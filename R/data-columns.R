@@ -8,6 +8,8 @@ column_of <- function(x, j) if (is.data.frame(x)) x[[j]] else x[, j]
 plain_columns <- function(x, argument) {
   attributes(x) <- list(names = attr(x, "names"), row.names = .row_names_info(x, 0L), class = "data.frame")
   is_plain <- function(column) is_value(column) && is.null(dim(column)) && (!is.object(column) || is.factor(column))
+  written <- vapply(x, is_written_dates, NA)
+  x[written] <- lapply(x[written], as.Date, format = iso_date)
   odd <- !vapply(x, is_plain, NA)
   if (any(odd)) {
     dates <- vapply(x, is_date, NA)
@@ -29,9 +31,12 @@ plain_columns <- function(x, argument) {
     if (any(dates)) {
       tell(
         "dates",
-        sprintf(
-          "Dates and times are converted to numbers (days, or seconds for times of day) in %s.",
-          column_names(x, dates)
+        paste0(
+          sprintf(
+            "Dates and times are converted to numbers (days, or seconds for times of day) in %s.",
+            column_names(x, dates)
+          ),
+          if (any(written)) " For text as levels, use factor()."
         ),
         columns = unname(which(dates))
       )
@@ -45,6 +50,19 @@ plain_columns <- function(x, argument) {
 }
 
 is_value <- function(column) is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)
+
+iso_date <- "%Y-%m-%d"
+
+# Returns whether a column is text, and all of it ISO dates, such as "2020-01-31", or missing.
+is_written_dates <- function(column) {
+  # Most text differs from a date in the first rows.
+  is_iso <- function(text) all(grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", text))
+  if (!is.character(column) || is.object(column) || !is.null(dim(column)) || !is_iso(stats::na.omit(column[1:10]))) {
+    return(FALSE)
+  }
+  days <- unique(column[!is.na(column)])
+  length(days) > 0L && is_iso(days) && !anyNA(as.Date(days, format = iso_date))
+}
 
 is_date <- function(column) inherits(column, c("Date", "POSIXt", "yearmon", "yearqtr", "ITime", "hms", "chron"))
 
@@ -66,6 +84,9 @@ plain_column <- function(column, argument) {
   }
   if (inherits(column, "POSIXlt")) {
     column <- as.POSIXct(column)
+  }
+  if (inherits(column, "POSIXct")) {
+    return(as.numeric(column) / 86400)
   }
   package <- c(packages_of_classes[class(column)], attr(class(column), "package"))
   for (needed in package[!is.na(package)]) {

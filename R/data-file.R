@@ -38,13 +38,13 @@
 #'
 #' Checksums and digest detect damage, not deliberate changes: they are not cryptographic.
 #'
-#' @param path The file's path.
+#' @param file The file's path.
 #' @param verify Read all numbers and compare them with their checksums? Header, names and checksums are checked in any
 #'   case.
 #' @param x A `pcgpu_file`.
 #' @param i,j Rows and columns, as for a matrix; columns also by name.
 #' @param drop As for a matrix.
-#' @param ... Not used.
+#' @param ... Must be empty.
 #' @return An object of class `pcgpu_file`, which has `dim()`, `colnames()`, `[`, `as.matrix()` and `print()`. A file
 #'   that cannot be used is an error of class `pcgpu_error_file`, see [pcgpu-package].
 #' @seealso [write_pcgpu_file()]
@@ -57,12 +57,15 @@
 #' suff <- suff_gauss(x)
 #' unlink(path)
 #' @export
-pcgpu_file <- function(path, verify = TRUE) {
-  if (is_file(path)) {
-    path <- check_object(path, "path")$path
+pcgpu_file <- function(file, verify = TRUE, ...) {
+  if (!is.null(taught <- taught_call(of = "pcgpu_file"))) {
+    return(eval(taught, parent.frame()))
   }
-  check_path(path, "path")
-  open_file(path, NULL, check_flag(verify, "verify"))
+  if (is_file(file)) {
+    file <- check_object(file, "file")$path
+  }
+  check_path(file, "file")
+  open_file(file, NULL, check_flag(verify, "verify"))
 }
 
 check_path <- function(path, argument) {
@@ -84,7 +87,7 @@ new_file <- function(found, path) {
   # Dimensions of R are integers.
   if (found$n > .Machine$integer.max || found$p > .Machine$integer.max) {
     abort_argument(
-      "path",
+      "file",
       path,
       "R's matrices have at most 2^31 - 1 rows and columns.",
       has = sprintf("%.0f x %.0f numbers", found$n, found$p)
@@ -174,11 +177,12 @@ print.pcgpu_file <- function(x, ...) {
 #'   - a [pcgpu_file()];
 #'   - a function without arguments that returns the next rows, a matrix or data frame, at each call, and `NULL` at the
 #'     end.
-#' @param path The file's path.
+#' @param file The file's path.
 #' @param overwrite Replace an existing file? Processes that have the old one open keep it.
 #' @param nrow For a function, the number of rows of all its blocks. The file stores columns, so this number must be
 #'   known in advance.
 #' @param progress Show a progress bar? As in [pc()].
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return The file, as an object of [pcgpu_file()].
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_file` if the file cannot be written.
@@ -200,15 +204,19 @@ print.pcgpu_file <- function(x, ...) {
 #' dim(x)
 #' unlink(path)
 #' @export
-write_pcgpu_file <- function(x, path, overwrite = FALSE, nrow = NULL, progress = NULL) {
-  path <- check_new_path(path, "path", check_flag(overwrite, "overwrite"))
+write_pcgpu_file <- function(x, file, overwrite = FALSE, nrow = NULL, progress = NULL, ...) {
+  if (!is.null(taught <- taught_call(of = "write_pcgpu_file"))) {
+    return(eval(taught, parent.frame()))
+  }
+  path <- check_new_path(file, "file", check_flag(overwrite, "overwrite"))
   bar <- progress_reporter(progress, label = function(level, edges) "Writing")
   on.exit(bar$close())
   x <- if (is.function(x)) x else check_data(x)
   write_file(x, path, nrow, bar)
 }
 
-# Checks that a path is in an existing folder and, unless `overwrite`, does not exist yet.
+# Checks that a path is in an existing folder and, unless `overwrite`, does not exist yet. overwrite: NULL if the caller
+# has no such argument.
 check_new_path <- function(path, argument, overwrite) {
   check_path(path, argument)
   path <- path.expand(enc2utf8(path))
@@ -220,9 +228,9 @@ check_new_path <- function(path, argument, overwrite) {
       is = sprintf("%s, in a folder that does not exist", dQuote(path, FALSE))
     )
   }
-  if (file.exists(path) && (!overwrite || dir.exists(path))) {
-    # suff_gauss(file = ) has no argument `overwrite`, and a folder is never replaced.
-    hint <- if (argument == "path" && !dir.exists(path)) {
+  if (file.exists(path) && (!isTRUE(overwrite) || dir.exists(path))) {
+    # A folder is never replaced.
+    hint <- if (!is.null(overwrite) && !dir.exists(path)) {
       "use another path, or overwrite = TRUE."
     } else {
       "use another path."

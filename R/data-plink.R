@@ -14,7 +14,7 @@
 #' The object contains the path and the names, and you can save it. Do not change or truncate the file while a process
 #' uses it: as with any mapped file, this can end the process.
 #'
-#' @param path The path of the `.bed` file, with or without its ending. The `.bim` and `.fam` files have the same path
+#' @param file The path of the `.bed` file, with or without its ending. The `.bim` and `.fam` files have the same path
 #'   with their endings.
 #' @param variables Variables to put before the markers, such as phenotypes and covariates: a numeric matrix or data
 #'   frame with a row for each sample, in the order of the `.fam` file, and with column names. If it has row names that
@@ -22,7 +22,7 @@
 #' @param x A `pcgpu_plink`.
 #' @param i,j Rows and columns, as for a matrix; columns also by name.
 #' @param drop As for a matrix.
-#' @param ... Not used.
+#' @param ... Must be empty.
 #' @return An object of class `pcgpu_plink`, which has `dim()`, `dimnames()` (the samples, and the `variables` and
 #'   markers), `[`, `as.matrix()` and `print()`. Its matrices hold integers, or doubles if there are `variables`.
 #'
@@ -38,18 +38,19 @@
 #' x
 #' x[1:3, 1:5]
 #' @export
-plink_bed <- function(path, variables = NULL) {
-  if (missing(path)) {
-    check_given(list(path = TRUE), list(path = "give the path of a .bed file."))
+plink_bed <- function(file, variables = NULL, ...) {
+  if (!is.null(taught <- taught_call(of = "plink_bed"))) {
+    return(eval(taught, parent.frame()))
   }
-  check_path(path, "path")
-  base <- sub("\\.bed$", "", path.expand(enc2utf8(path)))
+  check_given(list(file = missing(file)), list(file = "give the path of a .bed file."))
+  check_path(file, "file")
+  base <- sub("\\.bed$", "", path.expand(enc2utf8(file)))
   files <- paste0(base, c(".bed", ".fam", ".bim"))
   found <- check_rust(rust_bed_open(files[1L], files[2L], files[3L]))
   if (found$n < 1 || found$p < 1) {
     abort_argument(
-      "path",
-      path,
+      "file",
+      file,
       "it must have at least one of each.",
       has = sprintf("%.0f samples and %.0f markers", found$n, found$p)
     )

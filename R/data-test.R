@@ -1,4 +1,4 @@
-# Data instead of a sufficient statistic, without a named test: pc(data, alpha = 0.01).
+# Data instead of a sufficient statistic, with or without a named test: pc(data, alpha = 0.01).
 
 # Returns the arguments of a search with those that are missing and follow from the data. `given`: see
 # arguments_given(). control: see pc_control(), whose arguments about data are used here.
@@ -14,7 +14,14 @@ filled_from_data <- function(given, control) {
       check_level(given$alpha)
     }
     refuse_columns(given$suffStat, "suffStat")
-    found <- test_of_data(given$suffStat, na, design = design)
+    found <- test_of_suff(given$suffStat)
+    if (!is.null(found)) {
+      if (na != "error") {
+        abort_argument("na", na, "pass the data instead of a sufficient statistic.", is = "given without data")
+      }
+      refuse_design(design, "with a sufficient statistic")
+    }
+    found <- found %||% test_of_data(given$suffStat, na, design = design)
     if (
       is.null(found) && !is.environment(given$suffStat) && (!is.list(given$suffStat) || is.null(names(given$suffStat)))
     ) {
@@ -66,11 +73,12 @@ as_test <- function(name) {
     return(name)
   }
   known <- own_tests()
-  at <- if (length(name) == 1L) match(name, c(known, sub("CItest$", "", known)))
-  if (length(at) != 1L || is.na(at)) {
+  short <- c(known, "cmiKnnCItest")
+  names(short) <- c(sub("CItest$", "", known), "knn")
+  if (length(name) != 1L || !name %in% c(known, names(short))) {
     abort_argument("indepTest", name, sprintf("use a test, or the name of one: %s.", toString(known)))
   }
-  get(known[(at - 1L) %% length(known) + 1L])
+  get(if (name %in% known) name else short[[name]])
 }
 
 # Returns whether this is a table of observations. A square matrix may also be one of correlations.

@@ -90,6 +90,7 @@
 #'   Use it for many variables or many graphs.
 #' @param numCores Number of threads; by default all cores. The answer does not depend on it.
 #' @param progress Whether to show a progress bar, as in [pc()].
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` returns them;}
@@ -163,8 +164,12 @@ causal_effects <- function(
   mcov = NULL,
   keep = c("all", "smallest"),
   numCores,
-  progress = NULL
+  progress = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "causal_effects"))) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
   method <- check_choice(method, c("local", "optimal", "global"), "method")

@@ -10,6 +10,7 @@
 #' @param pMax The largest p-values so far: a p x p matrix, the slot `pMax` of a skeleton.
 #' @param m.max Largest size of a conditioning set.
 #' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return A list:
 #'   - `G`: the remaining edges, a logical p x p matrix;
 #'   - `sepset`, `pMax`: as given, updated;
@@ -49,8 +50,12 @@ pdsep <- function(
   verbose = FALSE,
   numCores,
   device = "auto",
-  progress = NULL
+  progress = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "pdsep"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(list(skel = missing(skel)), list(skel = "give the graph of a skeleton."))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   check_given(

@@ -92,7 +92,8 @@
 #'   - `"123"`: in addition, context variables have common causes, and none causes another.
 #' @param verbose Print what pcalg prints? See [pc()].
 #' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those that pcalg finds, or `"all"`.
-#' @param control,... Arguments of [pc_control()], except `result`, `context.all` and `context.tier`.
+#' @param checkpoint,time_limit,cluster,parallel_tests,tiers,forbidden,required,na,correlation,weights,adjust,id
+#'   Arguments of [pc_control()]. `NULL` means that an argument is not given.
 #' @return An object of class `fciAlgo` (pcalg's class if pcalg is installed). Its slot `amat` is a p x p matrix of
 #'   marks: `amat[i, j]` is the mark at j of the edge i - j (0 no edge, 1 circle, 2 arrowhead, 3 tail). The other slots
 #'   are `sepset`, `pMax`, `n.edgetests`, `max.ord`, `allPdsep`, `n.edgetestsPDSEP`, `max.ordPDSEP` and `call`.
@@ -154,8 +155,23 @@ fci <- function(
   progress = NULL,
   paths = c("pcalg", "all"),
   ...,
+  checkpoint = NULL,
+  time_limit = NULL,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   control <- gather_control(control, list(...), "fci", fci_control)
   given <- search_arguments(arguments_given(), control, tell = TRUE)
@@ -252,8 +268,23 @@ rfci <- function(
   progress = NULL,
   paths = c("pcalg", "all"),
   ...,
+  checkpoint = NULL,
+  time_limit = NULL,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   control <- gather_control(control, list(...), "rfci", fci_control)
   given <- search_arguments(arguments_given(), control, tell = TRUE)
@@ -305,8 +336,23 @@ fciPlus <- function(
   progress = NULL,
   paths = c("pcalg", "all"),
   ...,
+  checkpoint = NULL,
+  time_limit = NULL,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   control <- gather_control(control, list(...), "fciPlus", fci_control)
   given <- search_arguments(arguments_given(), control, tell = TRUE)

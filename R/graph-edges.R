@@ -26,7 +26,8 @@
 #' @param m.max Size of the largest sets; `NULL` for the largest of the search, or all for other graphs. The error for
 #'   too many tests, 2e9 tests of partial correlations or 1e6 others, says how many there are.
 #' @param numCores As in [pc()].
-#' @param which,... Not used.
+#' @param which Not used.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return A data frame with one row for each edge: `from` and `to`, the names of the variables; `kind`, which is
 #'   `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict, `solve.confl = TRUE` only); and
 #'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for
@@ -63,7 +64,10 @@
 #' file <- tempfile(fileext = ".csv")
 #' write.csv(edge_table(fit, data, numCores = 2), file, row.names = FALSE)
 #' @export
-edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores) {
+edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores, ...) {
+  if (!is.null(taught <- taught_call(of = "edge_table"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(list(x = missing(x)), list(x = "give a result of pc(), or a graph."))
   if (is.null(data)) {
     asked <- c(indepTest = !is.null(indepTest), m.max = !is.null(m.max), numCores = !missing(numCores))

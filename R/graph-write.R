@@ -32,11 +32,11 @@
 #'
 #' @param x A result or graph of any kind that [as_igraph()] accepts. For a result of [stability()], or the graph of
 #'   [averaged_cpdag()], the file also contains the strengths.
-#' @param path The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
+#' @param file The file. Its extension determines the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
 #' @param nodes A data frame with information about variables. Its column `name` contains their names; without such a
 #'   column, its row names do. Numbers, whole numbers, logical values and text (factors) become attributes of nodes.
 #'   `NA` values are left out; variables without a row have no attributes.
-#' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `path` does not determine it.
+#' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, if the extension of `file` does not determine it.
 #' @param overwrite Whether to replace existing files. With `FALSE` an existing file is an error.
 #' @param layout Positions of the variables:
 #'   - `NULL`: the default of [plot_cpdag()] for up to 5,000 variables, if `nodes` has no column `x`, `y` or `pos`;
@@ -44,6 +44,7 @@
 #'   - `FALSE`: none;
 #'   - the name of a layout, a matrix or a function as in [plot_cpdag()]. The numbers of a matrix are written as they are;
 #'     those of a function are scaled.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return The paths of the files that were written, invisibly. They are in UTF-8. The attributes of edges are `kind`
 #'   and, if known, `p`, `strength` and `direction`, and `weight`, as in [edge_table()], with enough digits to read the
 #'   same number again. For an edge without a test, `p` is left out.
@@ -65,16 +66,19 @@
 #' writeLines(head(readLines(path)))
 #' unlink(path)
 #' @export
-write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE, layout = NULL) {
+write_network <- function(x, file, nodes = NULL, format = NULL, overwrite = TRUE, layout = NULL, ...) {
+  if (!is.null(taught <- taught_call(of = "write_network"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(
-    list(x = missing(x), path = missing(path)),
-    list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\".")
+    list(x = missing(x), file = missing(file)),
+    list(x = "give a result of pc(), or a graph.", file = "give the path of a file, such as \"net.graphml\".")
   )
   network <- network_of(x)
   overwrite <- check_flag(overwrite, "overwrite")
-  check_path(path, "path")
-  format <- network_format(path, format)
-  path <- check_new_path(path, "path", overwrite)
+  check_path(file, "file")
+  format <- network_format(file, format)
+  path <- check_new_path(file, "file", overwrite)
   network$labels <- enc2utf8(network$labels)
   network$nodes <- node_table(nodes, network$labels)
   network$edges <- tested_edges(network$edges)
@@ -94,7 +98,7 @@ write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = TRUE
     if (length(files) > 1L) paste0(sub("[.]sif$", "", path, ignore.case = TRUE), ".", names(files)[-1L], ".tsv")
   )
   for (beside in paths[-1L]) {
-    check_new_path(beside, "path", overwrite)
+    check_new_path(beside, "file", overwrite)
   }
   # The main file comes last: if it exists, so do its tables.
   for (at in rev(seq_along(files))) {
@@ -111,7 +115,7 @@ network_format <- function(path, format) {
   }
   found <- format_of_end[tolower(sub(".*[.]", "", basename(path)))]
   if (is.na(found)) {
-    abort_argument("path", path, "use the extension .graphml, .gv, .dot, .sif or .cx2, or give `format`.")
+    abort_argument("file", path, "use the extension .graphml, .gv, .dot, .sif or .cx2, or give `format`.")
   }
   unname(found)
 }

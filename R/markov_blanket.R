@@ -32,6 +32,9 @@
 #' markov_blanket(x, "x12", alpha = 0.001, numCores = 2)
 #' @export
 markov_blanket <- function(x, target, alpha, ...) {
+  if (!is.null(taught <- taught_call(c("m.max", "numCores", "progress")))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(
     list(x = missing(x), target = missing(target)),
     list(x = "give a result of pc() or local_pc(), or data.", target = "give a variable, by name or number.")

@@ -34,7 +34,7 @@
 #' evidence against the graph (or the test's assumptions). The Anderson-Darling test is more sensitive at both ends.
 #'
 #' Both tests assume that the p-values are independent of each other. This is not the case if they are computed from the
-#' same rows. With `data`, each question is therefore tested on one of `resamples` random samples of the rows, by
+#' same rows. With `data`, each question is therefore tested on one of `replicates` random samples of the rows, by
 #' default halves. With many questions even the smallest deviation is significant, so look at the share and the plot as
 #' well. p-values of discrete tests are uniform only for large samples, and those of [disCItest()] are 1 if it has too
 #' few observations to test.
@@ -51,9 +51,9 @@
 #'   whichever `indepTest` needs.
 #' @param given `"parents"` or `"blanket"`, see below.
 #' @param tests The largest number of independences to test, and of dependences.
-#' @param resamples Number of random samples of the rows among which the questions are divided. With 0 all questions are
+#' @param replicates Number of random samples of the rows among which the questions are divided. With 0 all questions are
 #'   tested on all rows.
-#' @param share The share of the rows in a sample, drawn without replacement.
+#' @param size Number of rows in a sample, drawn without replacement, or up to 1 their share of all rows.
 #' @param alpha The level below which p-values count as dependence.
 #' @param seed As in [random_dag()].
 #' @param numCores,device As in [pc()].
@@ -62,7 +62,7 @@
 #' @param cluster Workers among which the samples of rows (or, for one statistic, the questions) are divided, as in
 #'   [pc()]. The answer does not depend on them.
 #' @param x An object of class `pcgpu_markov`.
-#' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
+#' @param ... For `print()` arguments of that of a data frame, for `plot()` graphical arguments. `markov_check()` has none.
 #' @param breaks For the histogram: the number of bins from 0 to 1, or their limits.
 #' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`, a list with
@@ -105,21 +105,25 @@ markov_check <- function(
   suffStat = NULL,
   given = c("parents", "blanket"),
   tests = 10000,
-  resamples = 10,
-  share = 0.5,
+  replicates = 10,
+  size = 0.5,
   alpha = 0.05,
   seed = NULL,
   numCores,
   device = "auto",
   na = c("error", "testwise"),
-  cluster = NULL
+  cluster = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "markov_check"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
   graph <- about("fit", edges_of(fit, "markov_check() does not support PAGs"))
   given <- check_choice(given, c("parents", "blanket"), "given")
   tests <- check_whole(tests, "tests", 1, 1e8)
-  resamples <- check_whole(resamples, "resamples", 0, 1e4)
-  check_number(share, "share", "give the share of the rows in a sample, above 0 and at most 1.", most = 1, above = 0)
+  replicates <- check_whole(replicates, "replicates", 0, 1e4)
+  size <- check_sample_size(size)
   check_number(
     alpha,
     "alpha",
@@ -137,7 +141,7 @@ markov_check <- function(
   if (!is.null(data) && !is.function(suffStat)) {
     refuse_treated(fit, data, "give indepTest = gaussCItest and suffStat = function(rows) suff_gauss(rows, %s = ).")
   }
-  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na, test_of_fit(fit))
+  stats <- statistics_of(data, indepTest, suffStat, graph$labels, replicates, size, seed, na, test_of_fit(fit))
   asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
   })
@@ -197,7 +201,7 @@ markov_check <- function(
   for (implied in names(asked)) {
     asked[[implied]]$p <- p[[implied]]
   }
-  tell_constant(constant, graph$labels, resamples)
+  tell_constant(constant, graph$labels, replicates)
   structure(
     class = "pcgpu_markov",
     list(
@@ -205,8 +209,8 @@ markov_check <- function(
       available = vapply(asked, function(of) of$all, 0),
       given = given,
       alpha = alpha,
-      resamples = if (stats$is_data) resamples else 0,
-      share = share,
+      replicates = if (stats$is_data) replicates else 0,
+      size = size,
       extension = asked$independence$extension,
       labels = graph$labels,
       constants = length(constant),
@@ -217,10 +221,10 @@ markov_check <- function(
 }
 
 # Reports constant columns. `constant`: for each sample that has some, the numbers of its constant columns.
-tell_constant <- function(constant, labels, resamples) {
+tell_constant <- function(constant, labels, replicates) {
   columns <- sort(unique(unlist(constant)))
   if (length(columns)) {
-    where <- if (resamples > 0) c(counted(length(constant), "sample"), " there") else c("The data", "")
+    where <- if (replicates > 0) c(counted(length(constant), "sample"), " there") else c("The data", "")
     tell(
       "constant",
       sprintf(

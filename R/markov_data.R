@@ -2,7 +2,7 @@
 # returns list(suffStat, indepTest, constant), where `constant` are the numbers of the columns that are constant in its
 # rows. said: whether all messages about the columns have been shown. looked_at: whether constant columns have been
 # searched for.
-statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na, fitted) {
+statistics_of <- function(data, indepTest, suffStat, labels, replicates, size, seed, na, fitted) {
   makes <- is.function(suffStat)
   indepTest <- as_test(indepTest)
   if (is.null(data)) {
@@ -61,14 +61,14 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     )
   }
   n <- nrow(data)
-  size <- max(1, floor(share * n))
+  size <- check_whole(max(1, floor(rows_of_size(size, n))), "size", 1, n)
   list(
-    count = max(1L, as.integer(resamples)),
+    count = max(1L, as.integer(replicates)),
     is_data = TRUE,
     said = said,
     looked_at = !makes,
     make = function(number) {
-      at <- if (resamples > 0) {
+      at <- if (replicates > 0) {
         check_rust(rust_ensemble_rows(n, list(size = size, seed = seed, replace = FALSE), number, 0))
       }
       rows <- if (is.null(at)) data else data[at, , drop = FALSE]
@@ -85,7 +85,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
           abort_argument(
             "data",
             e$value,
-            sub("[.]$", "; or use a larger `share`, or resamples = 0.", e$hint),
+            sub("[.]$", "; or use a larger `size`, or replicates = 0.", e$hint),
             is = sprintf(
               "unsuitable in a sample of %s (%s)",
               counted(length(at), "row"),

@@ -91,8 +91,9 @@ print.pcgpu_markov <- function(x, ...) {
     "Tests that independences given the %s hold, and that each edge is needed given the other parents.",
     if (x$given == "parents") "parents" else "Markov blankets"
   ))
-  if (x$resamples > 0) {
-    say_lines(sprintf("On %s random samples of %s %% of the rows.", in_words(x$resamples), format(100 * x$share)))
+  if (x$replicates > 0) {
+    size <- if (x$size <= 1) paste(format(100 * x$size), "% of the rows") else paste(in_words(x$size), "rows")
+    say_lines(sprintf("On %s random samples of %s.", in_words(x$replicates), size))
   }
   if (isTRUE(x$constants > 0)) {
     say_lines(sprintf("%s had constant columns, whose tests are NA there.", counted(x$constants, "sample")))

@@ -1,13 +1,13 @@
 #' Options of a search: checkpoints, time limit, workers, background knowledge
 #'
-#' Collects the arguments of [pc()], [skeleton()] and [orient()] that pcalg's functions do not have, except `device` and
-#' `progress`. They can be given in the call itself, as in `pc(stat, gaussCItest, alpha = 0.01, time_limit = 60)`. Or
-#' they can be collected once and used in several calls, as in `pc(stat, gaussCItest, alpha = 0.01, control =
-#' pc_control(time_limit = 60))`.
+#' Describes the arguments of [pc()], [skeleton()] and [orient()] that pcalg's functions do not have, except `device` and
+#' `progress`. They are arguments of these functions, as in `pc(data, alpha = 0.01, time_limit = 60)`. `pc_control()`
+#' collects them for several calls, as in `pc(data, alpha = 0.01, control = pc_control(time_limit = 60))`.
 #'
-#' One call may use both forms for different arguments; giving the same argument twice is an error. Names must be
-#' written in full. Not every function uses every argument:
-#' - `pc()`, `skeleton()` and [plan_search()] take all of them.
+#' One call may use both forms for different arguments; giving the same argument twice is an error. `NULL` in a call
+#' means that an argument is not given. Names must be written in full. Not every function uses every argument:
+#' - `pc()`, `skeleton()` and [plan_search()] take all of them. [fci()], [rfci()] and [fciPlus()] take all except
+#'   `result`, `context.all` and `context.tier`.
 #' - `orient()` uses `cluster`, `parallel_tests` and the background knowledge (`tiers`, `forbidden`, `required`,
 #'   `context.all`, `context.tier`). It ignores the others in `control`, so that the `control` of the skeleton can be
 #'   used again.
@@ -307,6 +307,9 @@ pc_control <- function(
 
 control_arguments <- function() setdiff(names(formals(pc_control)), "...")
 
+# Returns the arguments of pc() or skeleton() except those of pc_control().
+search_arguments_of <- function(fun) setdiff(names(formals(fun)), c("...", "control", control_arguments()))
+
 # The arguments of background knowledge, see check_knowledge().
 knowledge_arguments <- c("tiers", "forbidden", "required", "context.all", "context.tier")
 
@@ -329,11 +332,21 @@ control_given <- function(control) {
   values[is_given]
 }
 
-# Merges the arguments of pc_control() that the function `of` received in its `...` (`dots`, a list) and its `control`.
-# Returns them as pc_control() does. `takes`: the arguments that `of` uses. Others are an error, except those of `skips`
-# in `control`: one control may serve the search and the steps after it.
-gather_control <- function(control, dots, of, takes = control_arguments(), skips = character()) {
+# Merges the arguments of pc_control() that the function `of` received in its own arguments of these names (in `frame`;
+# NULL means not given), in its `...` (`dots`, a list) and in its `control`. Returns them as pc_control() does. `takes`:
+# the arguments that `of` uses. Others are an error, except those of `skips` in `control`: one control may serve the
+# search and the steps after it.
+gather_control <- function(
+  control,
+  dots,
+  of,
+  takes = control_arguments(),
+  skips = character(),
+  frame = parent.frame()
+) {
   check_dots(dots, takes, of)
+  own <- mget(intersect(takes, names(formals(get(of, topenv())))), envir = frame)
+  dots <- c(dots, own[!vapply(own, is.null, NA)])
   if (!is.list(control) || length(control) && is.null(names(control))) {
     abort_argument("control", control, "give the result of pc_control(), such as pc_control(time_limit = 60).")
   }

@@ -12,9 +12,9 @@
 #' @param device As in [pc()]. Only further tests, such as those of `conservative` and `maj.rule`, can run on a GPU. Of
 #'   several GPUs, nearest-neighbour tests use all. Other tests use the first and, if it fails, the next, with a message
 #'   of class `pcgpu_message_lost`.
-#' @param ...,control Arguments of [pc_control()]: `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`,
-#'   `context.all` and `context.tier`. Give the same background knowledge as for the skeleton. `control` may be the one
-#'   used for the skeleton: its other arguments are ignored.
+#' @param cluster,parallel_tests,tiers,forbidden,required,context.all,context.tier Arguments of [pc_control()]. Give the
+#'   same background knowledge as for the skeleton.
+#' @param control The result of [pc_control()]. It may be the one used for the skeleton: its other arguments are ignored.
 #' @return `skel` with its `graph` oriented. With `conservative` or `maj.rule`, it also has the separating sets that the
 #'   rule keeps. The slot `call` remains that of the skeleton.
 #'
@@ -44,8 +44,18 @@ orient <- function(
   verbose = FALSE,
   device = "auto",
   ...,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   control <- gather_control(
     control,
     list(...),

@@ -36,8 +36,26 @@ skeleton <- function(
   device = "auto",
   progress = NULL,
   ...,
+  result = NULL,
+  checkpoint = NULL,
+  time_limit = NULL,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   control <- gather_control(control, list(...), "skeleton")
   given <- search_arguments(arguments_given(), control)

@@ -34,7 +34,7 @@
 #'
 #' Arguments:
 #' - `device`, `progress` and the arguments of [pc_control()] are ours. They come after pcalg's arguments; those of
-#'   `pc_control()` must be named.
+#'   `pc_control()` need their full names.
 #' - An unknown argument name is an error of class `pcgpu_error_argument` that suggests the intended name.
 #' - For more than 20,000 variables the result has another class, [pcCompact][pcCompact-class], unless `result =
 #'   "pcAlgo"`.
@@ -50,8 +50,9 @@
 #' - Labels that differ from the names of the data other than in their order are matched by position, as in pcalg, with
 #'   a warning of class `pcgpu_warning_names`. `alpha` outside (0, 1) is accepted as in pcalg, with a warning of class
 #'   `pcgpu_warning_alpha`.
-#' - Only here: `suffStat` may be data, also with `indepTest`. Then `indepTest` can be left out, too, and `labels` and `p`
-#'   if `suffStat` has a matrix with a column for each variable.
+#' - Only here: `suffStat` may be data, also with `indepTest`. `indepTest` can be left out for data and for results of
+#'   [suff_gauss()] and the like. `labels` and `p` can be left out if `suffStat` has a matrix with a column for each
+#'   variable.
 #' - Only here: `fixedGaps` and `fixedEdges` may have row names that differ from their column names, for instance names
 #'   on one side only.
 #' - Only here: the `suffStat` of a discrete test may lack `adaptDF` (it is then `FALSE`), or come from `na =
@@ -91,8 +92,9 @@
 #'
 #' # Data without a test
 #'
-#' pcalg has no call like `pc(data, alpha = 0.01)`, without `indepTest`. V-structures are then decided by the majority
-#' rule (`maj.rule = TRUE`), because its arrows are right more often than those of pcalg's default:
+#' pcalg has no call like `pc(data, alpha = 0.01)` or `pc(suff_gauss(x), alpha = 0.01)`, without `indepTest`.
+#' V-structures are then decided by the majority rule (`maj.rule = TRUE`), because its arrows are right more often than
+#' those of pcalg's default:
 #'
 #' | | majority rule | pcalg's default |
 #' |:--|:--|:--|
@@ -142,8 +144,8 @@
 #' - **A column with a class of its own** is converted by its methods `as.numeric()` and `is.na()`. Examples are
 #'   `difftime`, `I()`, the result of `scale()`, bit64's `integer64`, and periods of the package lubridate. Survey
 #'   columns of the packages haven and labelled are examples, too, with the missing values that they declare. Dates and
-#'   times become numbers of days or seconds, with a message of class `pcgpu_message_dates`. Other columns, such as
-#'   lists, are an error.
+#'   times become numbers of days, and times of day numbers of seconds, with a message of class `pcgpu_message_dates`.
+#'   So does text, if all of it is dates such as `"2020-01-31"`. Other columns, such as lists, are an error.
 #' - **Text and factors** are levels. A warning of class `pcgpu_warning_levels` names text that looks like numbers (with
 #'   decimal commas, units, or words among them). It also names text with more levels than half of the rows. `pc(data)`
 #'   leaves out text that differs in every row, with a message of class `pcgpu_message_identifier`.
@@ -174,7 +176,10 @@
 #'   its statistic, such as [suff_gauss()], except a square matrix.
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test that variables
 #'   number `x` and `y` are independent given those with numbers `S`; or the name of a test of this package, with or
-#'   without its last letters: `"gaussCItest"`, `"rcot"`. [recommend_test()] says which suits the data.
+#'   without its last letters: `"gaussCItest"`, `"rcot"`; `"knn"` is [cmiKnnCItest()]. [recommend_test()] says which
+#'   suits the data. Without it, the results of [suff_gauss()] and [suff_discrete()] are tested by [gaussCItest()] and
+#'   [disCItest()]. Those of [suff_knn()] are tested by [cmiKnnCItest()], or [mixedCItest()] if there are levels. Those
+#'   of [suff_kernel()] are tested by [kciCItest()] for up to 500 rows and 50 variables, and [rcotCItest()] for more.
 #' @param alpha Significance level of each test, between 0 and 1. An edge is removed if p >= alpha. Values outside
 #'   (0, 1) give a warning, and an error if `suffStat` is data.
 #' @param labels Names of the variables: a character vector of length p, in the order of the data, without empty or
@@ -227,8 +232,9 @@
 #' @param progress Show a progress bar for each level, and for computing correlations if that takes more than a second?
 #'   The package cli draws it if it is installed. `NULL` means `getOption("pcgpu.progress")` or, if that is not set,
 #'   `TRUE` in interactive sessions outside knitr and testthat.
-#' @param ...,control Arguments of [pc_control()], by their full names: either in the call itself, or collected in
-#'   `control` for several calls.
+#' @param ... Must be empty: the arguments after it need their full names.
+#' @param result,checkpoint,time_limit,cluster,parallel_tests,tiers,forbidden,required,context.all,context.tier,na,correlation,weights,adjust,id
+#'   Arguments that pcalg does not have, see [pc_control()]. `NULL` means that an argument is not given.
 #'   - `result`: the class of the result, pcalg's `pcAlgo` or [pcCompact][pcCompact-class], whose size does not depend
 #'     on the number of pairs;
 #'   - `checkpoint`: a file from which the same call resumes after a crash or Ctrl-C; `time_limit`: seconds after which
@@ -236,7 +242,9 @@
 #'   - `cluster`: other R processes, here or on other machines, that run the tests; `parallel_tests`: run R functions on
 #'     `numCores` processes;
 #'   - `tiers`, `forbidden`, `required`, `context.all`, `context.tier`: background knowledge about the graph;
-#'   - `na`: how to treat missing values if `suffStat` is data.
+#'   - `na`: how to treat missing values if `suffStat` is data;
+#'   - `correlation`, `weights`, `adjust`, `id`: how [suff_gauss()] computes correlations of data.
+#' @param control The result of [pc_control()], which collects these arguments for several calls.
 #' @return With `result = "compact"`, or for more than 20,000 variables, an object of class
 #'   [pcCompact][pcCompact-class]. Otherwise an object of pcalg's S4 class `pcAlgo` (if pcalg is not installed, of a
 #'   class with the same name and slots), with slots
@@ -319,8 +327,26 @@ pc <- function(
   device = "auto",
   progress = NULL,
   ...,
+  result = NULL,
+  checkpoint = NULL,
+  time_limit = NULL,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call())) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   control <- gather_control(control, list(...), "pc")
   given <- arguments_given()

@@ -37,6 +37,7 @@
 #' @param stable Let the answer not depend on the order of the columns?
 #' @param numCores Number of threads, all cores by default. The answer does not depend on it.
 #' @param progress Show a progress bar? As in [pc()].
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return For `pcSelect()` a list:
 #'   - `G`: for each column whether it is selected, with the names of the columns;
 #'   - `zMin`: for each column the smallest \eqn{|z|} of its tests.
@@ -67,8 +68,12 @@ pcSelect <- function(
   directed = FALSE,
   stable = FALSE,
   numCores,
-  progress = NULL
+  progress = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "pcSelect"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_select_given(missing(y), missing(dm), missing(alpha))
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   bar <- progress_reporter(progress)
@@ -92,8 +97,12 @@ pcSelect.presel <- function(
   directed = FALSE,
   stable = FALSE,
   numCores,
-  progress = NULL
+  progress = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "pcSelect.presel"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_select_given(missing(y), missing(dm), missing(alpha))
   check_given(
     list(alphapre = missing(alphapre)),

@@ -149,6 +149,9 @@ plot_cpdag <- function(
   interactive = FALSE,
   file = NULL
 ) {
+  if (!is.null(taught <- taught_call(unlist(engine_takes)))) {
+    return(eval(taught, parent.frame()))
+  }
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
   interactive <- check_flag(interactive, "interactive")
   engine <- choose_engine(if (interactive) "interactive" else engine, list(...))

@@ -33,10 +33,14 @@
 #' pc(x, "kci", alpha = 0.01, numCores = 2)
 #' @export
 recommend_test <- function(data, alpha = 0.01, seconds = 0, ...) {
+  of_search <- setdiff(c(search_arguments_of(pc), search_arguments_of(skeleton)), c("suffStat", "indepTest", "alpha"))
+  of_search <- c(of_search, "control", control_arguments())
+  if (!is.null(taught <- taught_call(of_search))) {
+    return(eval(taught, parent.frame()))
+  }
   check_number(seconds, "seconds", "give a number of seconds, or 0.", least = 0)
   check_level(alpha)
-  of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("suffStat", "indepTest", "alpha", "..."))
-  check_dots(list(...), c(of_search, control_arguments()), "recommend_test")
+  check_dots(list(...), of_search, "recommend_test")
   refuse_columns(data, "data")
   x <- read_table(data, "data", counts = TRUE)
   if (!is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {

@@ -5,7 +5,9 @@
 #' extrapolated from the part that was done. Later levels depend on the edges that remain and cannot be predicted.
 #'
 #' @inheritParams pc
-#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not
+#' @param cluster,parallel_tests,tiers,forbidden,required,context.all,context.tier,na,correlation,weights,adjust,id
+#'   Arguments of [pc_control()].
+#' @param ... Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not
 #'   affect the search for the skeleton are accepted and ignored, such as `checkpoint`, `time_limit`, `result` and
 #'   `verbose`. The tests of `conservative` and `maj.rule`, which follow the skeleton, are not counted.
 #' @param seconds How long to search, in seconds, a number above 0. A search that finishes earlier is reported in full.
@@ -32,11 +34,35 @@
 #' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
-plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
+plan_search <- function(
+  suffStat,
+  indepTest,
+  alpha,
+  labels,
+  p,
+  ...,
+  cluster = NULL,
+  parallel_tests = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
+  control = pc_control(),
+  seconds = 10
+) {
+  of_search <- c(search_arguments_of(pc), search_arguments_of(skeleton))
+  if (!is.null(taught <- taught_call(of_search))) {
+    return(eval(taught, parent.frame()))
+  }
   check_number(seconds, "seconds", "give a positive number of seconds.", above = 0)
   pilot <- match.call()
   asked <- list(...)
-  of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))
   check_dots(asked, c(of_search, control_arguments()), "plan_search")
   is_control <- names(asked) %in% control_arguments()
   control <- gather_control(control, asked[is_control], "plan_search")
@@ -200,6 +226,13 @@ print.pcgpu_plan <- function(x, ...) {
     }
   )
   say_lines(paste0("Memory: ", paste(gsub("_", " ", names(x$memory)), in_bytes(x$memory), collapse = ", ")))
+  if (x$variables >= least_with_size && "compact" %in% names(x$memory) && bytes_of_slots(x$variables, x$test) > 0) {
+    say_lines(sprintf(
+      "With result = \"compact\", the same edges take %s instead of %s.",
+      in_bytes(x$memory[["compact"]]),
+      in_bytes(x$memory[["pcAlgo"]])
+    ))
+  }
   invisible(x)
 }
 

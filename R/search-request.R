@@ -1,12 +1,13 @@
 # Turns the arguments of an exported function into the request that run_search() and run_fci() run.
 
-# Returns the arguments of the calling function as a list by name, without `...` and `control`. An argument without a
-# default is in it only if the user gave one, directly or through functions that pass it on.
+# Returns the arguments of the calling function as a list by name, without `...`, `control` and the arguments of
+# pc_control(). An argument without a default is in it only if the user gave one, directly or through functions that pass
+# it on.
 arguments_given <- function() {
   frame <- parent.frame()
   defaults <- formals(sys.function(sys.parent()))
   names <- names(defaults)
-  is_given <- !names %in% c("...", "control")
+  is_given <- !names %in% c("...", "control", control_arguments())
   without_default <- which(is_given & vapply(defaults, is.symbol, NA))
   for (at in without_default[!nzchar(as.character(defaults[without_default]))]) {
     is_given[[at]] <- !eval(call("missing", as.name(names[[at]])), frame)

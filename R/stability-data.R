@@ -13,12 +13,15 @@ resampling_source <- function(data, indepTest, make, na = "error", design = list
   is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
     refuse_columns(data, "data")
-    if (!is_data) {
+    found <- if (!is_data) test_of_suff(data)
+    if (is.null(found) && !is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
     }
-    found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE, design = design)))
+    if (is.null(found)) {
+      found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE, design = design)))
+    }
     indepTest <- found$indepTest
-    if (is_gauss_test(indepTest) && (length(design) || have_order(data))) {
+    if (is_gauss_test(indepTest) && is_data && (length(design) || have_order(data))) {
       data <- suppressMessages(as_searched(data, design), classes = "pcgpu_message")
     } else {
       data <- found$suffStat

@@ -209,10 +209,14 @@ print.summary.pcgpu_stability <- function(x, ...) {
 plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
   which <- check_choice(which, c("strength", "graph"), "which")
   of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
+  takes <- if (which == "graph") c(of_graph, base_takes) else graphical_takes
+  if (!is.null(taught <- taught_call(takes))) {
+    return(eval(taught, parent.frame()))
+  }
   if (which == "strength" && any(asked <- of_graph %in% names(list(...)))) {
     abort_argument(of_graph[asked][1L], NULL, "add which = \"graph\".", is = "only used to draw the graph")
   }
-  check_dots(list(...), if (which == "graph") c(of_graph, base_takes) else graphical_takes, "plot.pcgpu_stability")
+  check_dots(list(...), takes, "plot.pcgpu_stability")
   check_object(x)
   if (which == "graph") {
     plot_average(x, main, ...)

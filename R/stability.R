@@ -79,15 +79,14 @@
 #'   In such a list, all matrices and data frames with a common number of rows are taken as the data. `n` is taken, too,
 #'   if it is that number.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the columns determine the test.
-#' @param ... Further arguments, by name. Those of [pc()] are `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`,
-#'   `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`. Those of [pc_control()] are `tiers`,
-#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`, `correlation`, `weights`, `adjust`, `id`. With another
-#'   `method`, those of the function of that name, such as `selectionBias` or `pdsep.max` of [fci()].
+#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`,
+#'   `skel.method`, `conservative`, `maj.rule`, `solve.confl`. With another `method`, those of the function of that name,
+#'   such as `selectionBias` or `pdsep.max` of [fci()].
 #' @param method The search: [pc()], [fci()], [rfci()] or [fciPlus()].
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
-#' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down)
-#'   for subsamples. With `id`, of groups instead of rows.
+#' @param size Number of rows in a sample, or up to 1 their share of all rows (rounded down). `NULL` means all rows for
+#'   bootstrap samples and half of them for subsamples. With `id`, of groups instead of rows.
 #' @param seed A whole number from 0 to 2147483647. `NULL` draws one from R's random numbers, so `set.seed()` makes a
 #'   run reproducible.
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a smallest strength, or a bound on the
@@ -97,9 +96,10 @@
 #'   statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`.
 #'   Samples then run one after the other (or on a `cluster`).
 #' @param cluster Workers among which the samples are divided, as in [pc_control()].
+#' @param tiers,forbidden,required,context.all,context.tier,na,correlation,weights,adjust,id Arguments of [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].
-#' @param control The arguments of [pc_control()] named above, and `cluster`, collected.
+#' @param control The result of [pc_control()] with some of these arguments.
 #' @return An object of class `pcgpu_stability`. It has methods for
 #'   - `print()` and `summary()`;
 #'   - `plot()`: strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that
@@ -192,11 +192,24 @@ stability <- function(
   false_edges = NULL,
   make = NULL,
   cluster = NULL,
+  tiers = NULL,
+  forbidden = NULL,
+  required = NULL,
+  context.all = NULL,
+  context.tier = NULL,
+  na = NULL,
+  correlation = NULL,
+  weights = NULL,
+  adjust = NULL,
+  id = NULL,
   device = "auto",
   numCores,
   progress = NULL,
   control = pc_control()
 ) {
+  if (!is.null(taught <- taught_call(unlist(lapply(searches, arguments_of_search))))) {
+    return(eval(taught, parent.frame()))
+  }
   call <- match.call()
   check_given(
     list(data = missing(data), alpha = missing(alpha)),
@@ -204,18 +217,14 @@ stability <- function(
   )
   method <- check_choice(method, searches, "method")
   of_pag <- method != "pc"
-  refuse_of_others(method, list(...), control, cluster, false_edges)
-  passed <- check_passed(
-    c(list(...), cluster = list(cluster)[!is.null(cluster)]),
-    control,
-    "stability",
-    c("cluster", knowledge_arguments, "na", data_arguments),
-    method
-  )
+  named <- mget(knowledge_arguments, envir = environment())
+  refuse_of_others(method, c(list(...), named), control, cluster, false_edges)
+  controlled <- c("cluster", knowledge_arguments, "na", data_arguments)
+  passed <- check_passed(list(...), control, "stability", controlled, method)
   given <- passed$given
   control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
-  how <- check_choice(how, c("bootstrap", "subsample"), "how")
+  how <- check_how(how)
   if (missing(indepTest)) {
     check_level(alpha)
     given <- c(given, if (!of_pag) rule_of_data(names(given), given$u2pd %||% "relaxed"))
@@ -297,16 +306,17 @@ stability <- function(
 most_whole_fit <- 1000L
 
 # Arguments of pc() that are arguments of stability() itself, or make no sense for many searches.
-own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
+own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose")
 
-arguments_of_search <- function(search) setdiff(names(formals(get(search))), own_of_stability)
+# Returns the names of the arguments of a search that stability() and cstar() accept in their `...`.
+arguments_of_search <- function(search) setdiff(search_arguments_of(get(search)), own_of_stability)
 
 # Checks the further arguments that stability() or a similar function `of` received: those of the search, and those of
-# pc_control() named in `controlled`. Returns list(given, control).
-check_passed <- function(dots, control, of, controlled, search = "pc") {
+# pc_control() named in `controlled`, in its `frame`. Returns list(given, control).
+check_passed <- function(dots, control, of, controlled, search = "pc", frame = parent.frame()) {
   check_dots(dots, c(arguments_of_search(search), controlled), of)
   is_control <- names(dots) %in% controlled
-  list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled))
+  list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled, frame = frame))
 }
 
 # Returns how rows are drawn, as Rust reads it (resampling() in src/rust/src/selection.rs).
@@ -327,7 +337,7 @@ check_resampling <- function(how, size, seed, source, replicates) {
   size <- if (is.null(size)) {
     if (replace) n else n %/% 2L
   } else {
-    check_whole(size, "size", 2, if (replace) n else n - 1)
+    check_whole(floor(rows_of_size(check_sample_size(size), n)), "size", 2, if (replace) n else n - 1)
   }
   if (size < 4 && is_gauss_test(source$indepTest)) {
     abort_argument(
@@ -393,7 +403,7 @@ resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
   given$labels <- NULL
   given <- c(given, list(alpha = alpha, suffStat = source$whole(), labels = labels))
-  defaults <- formals(pc)[setdiff(names(formals(pc)), c(names(given), own_of_stability, "p"))]
+  defaults <- formals(pc)[setdiff(arguments_of_search("pc"), c(names(given), "p"))]
   given <- c(given, lapply(defaults, eval))
   suppressMessages(
     suppressWarnings(

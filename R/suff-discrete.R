@@ -15,8 +15,8 @@
 #'   - a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations;
 #'   - a sparse matrix, a `DelayedMatrix` or a `big.matrix`, which is read one block of columns at a time, or a
 #'     [pcgpu_file()]. The codes are an ordinary matrix in R.
-#' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"`, where each test omits the
-#'   observations that lack one of its variables. NaN is missing, also in factors of numbers and in tables. A level made
+#' @param na Treatment of missing values: `"error"` (the default), or `"pairwise"` (also `"testwise"`, as in [pc()]), where
+#'   each test omits the observations that lack one of its variables. NaN is missing, also in factors of numbers and in tables. A level made
 #'   by [addNA()] is an ordinary level.
 #' @param adaptDF Should empty cells lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
 #' @return A list of
@@ -43,7 +43,8 @@
 #' suff_discrete(answers, na = "pairwise")$dm
 #' @export
 suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
-  na <- check_choice(na, c("error", "pairwise"), "na")
+  # The word of pc().
+  na <- check_choice(if (identical(na, "testwise")) "pairwise" else na, c("error", "pairwise"), "na")
   adaptDF <- check_flag(adaptDF, "adaptDF")
   is_table <- inherits(x, c("table", "ftable"))
   x <- read_data(x, "x", counts = TRUE, all = FALSE)

@@ -78,7 +78,7 @@ check_kept_file <- function(file, keep) {
   if (keep != "data") {
     abort_argument("file", file, "set keep = \"data\" too, because the file holds the data.")
   }
-  check_new_path(file, "file", overwrite = FALSE)
+  check_new_path(file, "file", overwrite = NULL)
 }
 
 refuse_function <- function(x) {

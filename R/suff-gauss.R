@@ -114,6 +114,7 @@
 #'   CPU. Numbers without missing values have one size in any case.
 #' @param nearest Replace a matrix that is not positive semi-definite by the nearest one that is (Higham 2002)? The element
 #'   `repaired` of the result then says so. It takes the package Matrix.
+#' @param ... Must be empty; anything here is an error that suggests the intended name.
 #' @return A list of `C`, a p x p correlation matrix with the column names as dimnames, and `n`, the number of
 #'   observations, or of independent ones that they are worth. Pearson's correlations equal `cor(x, use = use)` to 1e-12.
 #'   The last digits of `C` are the same for any number of threads. They may differ between kinds of processors, and on a GPU. Columns that are equal up to their sign have
@@ -190,8 +191,12 @@ suff_gauss <- function(
   adjust = NULL,
   id = NULL,
   sizes = c("one", "each"),
-  nearest = FALSE
+  nearest = FALSE,
+  ...
 ) {
+  if (!is.null(taught <- taught_call(of = "suff_gauss"))) {
+    return(eval(taught, parent.frame()))
+  }
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
   correlation <- check_choice(correlation, correlation_kinds, "correlation")
   keep <- check_choice(keep, c("correlations", "data"), "keep")

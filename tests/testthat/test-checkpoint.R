@@ -379,10 +379,11 @@ test_that("wrong arguments are named", {
     e <- expect_error(run(checkpoint = wrong), class = "pcgpu_error_argument")
     expect_identical(e$argument, "checkpoint")
   }
-  for (wrong in list(0, -1, NA, "a", NULL, c(1, 2))) {
+  for (wrong in list(0, -1, NA, "a", c(1, 2))) {
     e <- expect_error(run(time_limit = wrong), class = "pcgpu_error_argument")
     expect_identical(e$argument, "time_limit")
   }
+  expect_error(pc_control(time_limit = NULL), "`time_limit` is NULL", class = "pcgpu_error_argument")
   e <- expect_error(run(checkpoint = file.path(tempdir(), "none", "a")), class = "pcgpu_error_checkpoint")
   expect_identical(e$reason, "write")
 })

@@ -126,7 +126,7 @@ test_that("columns with another possible meaning give a message", {
   x <- data.frame(
     a = rnorm(50),
     b = rnorm(50),
-    day = as.character(as.Date("2024-01-01") + 0:49),
+    day = format(as.Date("2024-01-01") + 0:49, "%d.%m.%Y"),
     text = c("n/a", as.character(rnorm(49))),
     code = rep(0:1, 25)
   )

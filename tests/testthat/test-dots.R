@@ -113,7 +113,19 @@ test_that("no exported function has an argument that it does not know", {
     plot_cpdag = list(mixed_fits()$full),
     markov_blanket = list(mixed_fits()$full, 1),
     select_features = list(x, x[, 1]),
-    selection_ensemble = list()
+    selection_ensemble = list(),
+    causal_effects = list(mixed_fits()$full),
+    local_pc = list(x, 1, 0.1),
+    markov_check = list(mixed_fits()$full),
+    pcSelect = list(x[, 1], x[, -1], 0.1),
+    pcSelect.presel = list(x[, 1], x[, -1], 0.1),
+    random_dag = list(3),
+    random_data = list(random_dag(3), 10),
+    write_network = list(mixed_fits()$full, tempfile()),
+    write_pcgpu_file = list(x, tempfile()),
+    pcgpu_file = list(tempfile()),
+    plink_bed = list(tempfile()),
+    suff_gauss = list(x)
   )
   exports <- sort(grep("^[.]__", getNamespaceExports("pcgpu"), invert = TRUE, value = TRUE))
   # edges() is the generic function of the package graph: its methods are looked at above.
@@ -132,10 +144,8 @@ test_that("a misspelt argument of plot() is an error with a suggestion, and chan
     arond = "around",
     labls = "labels",
     colur = "colour",
-    color = "colour",
     title = "main",
     edge_lable = "edge_label",
-    edge_color = "edge_colour",
     Layout = "layout"
   )
   for (name in names(meant)) {
@@ -149,7 +159,7 @@ test_that("a misspelt argument of plot() is an error with a suggestion, and chan
   }
   found <- stability(simulate(5, 80, degree = 2), gaussCItest, alpha = 0.1, replicates = 3, seed = 1)
   expect_error(plot(found, color = "red"), "did you mean `col`", class = "pcgpu_error_argument")
-  expect_error(plot(found, which = "graph", color = "red"), "did you mean `colour`", class = "pcgpu_error_argument")
+  expect_error(plot(found, which = "graph", colur = "red"), "did you mean `colour`", class = "pcgpu_error_argument")
   expect_error(plot(found, around = "a"), "which = \"graph\"", class = "pcgpu_error_argument")
   expect_error(print(found, 3, 4), "without a name", class = "pcgpu_error_argument")
   expect_error(plot(fit, "a"), "`y`.*around", class = "pcgpu_error_argument")

@@ -76,7 +76,7 @@ test_that("wrong data, tests and labels are named by all three", {
   for (search in searches) {
     expect_argument_error(search(), "labels", "need to specify 'labels' or 'p'")
     expect_argument_error(
-      search(s, p = 8, alpha = 0.05),
+      search(s["C"], p = 8, alpha = 0.05),
       "indepTest",
       "argument \"indepTest\" is missing, with no default"
     )

@@ -100,8 +100,9 @@ test_that("graphs without a DAG give a message, and arguments are checked", {
   bad("suffStat", square, x, function(x, y, S, suffStat) 1)
   bad("given", square, x, gaussCItest, given = "all")
   bad("tests", square, x, gaussCItest, tests = 0)
-  bad("resamples", square, x, gaussCItest, resamples = -1)
-  bad("share", square, x, gaussCItest, share = 0)
+  bad("replicates", square, x, gaussCItest, replicates = -1)
+  bad("size", square, x, gaussCItest, size = 0)
+  bad("size", square, x, gaussCItest, size = nrow(x) + 1)
   bad("alpha", square, x, gaussCItest, alpha = "a")
 })
 
@@ -198,7 +199,7 @@ test_that("a sample that is too small gives an error about the data", {
   x <- random_data(dag, 60, seed = 1)
   error <- expect_error(
     markov_check(dag, x, gaussCItest, share = 0.05, seed = 1),
-    "`data` is unsuitable in a sample of 3 rows \\(it has.*at least 4 observations.*`share`",
+    "`data` is unsuitable in a sample of 3 rows \\(it has.*at least 4 observations.*`size`",
     class = "pcgpu_error_argument"
   )
   expect_identical(error$argument, "data")

@@ -71,7 +71,7 @@ test_that("comparisons and checks", {
     compare_graphs(pag, dag)
     markov_check(fit)
     markov_check(pag, x)
-    markov_check(fit, x, share = 2)
+    markov_check(fit, x, size = 1.5)
     markov_check(fit, x, suffStat = suff)
     markov_check(fit, replace(x, 1, NA), gaussCItest)
   })

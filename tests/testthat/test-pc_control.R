@@ -76,7 +76,6 @@ test_that("unknown arguments are refused, with a suggestion", {
   refused(skeleton(s, gaussCItest, 0.05, p = 8, skel.method = "stable"), "skel.method", "did you mean `method`?")
   refused(search(check = "f"), "check", "did you mean `checkpoint`?")
   refused(search(kernel = "f"), "kernel", "leave it out; see ?pc for the")
-  refused(search(tiers = 1:8, tiers = 1:8), "tiers", "given twice: remove one of the two")
   refused(
     search(tiers = 1:8, control = pc_control(tiers = 8:1)),
     "tiers",

@@ -162,7 +162,7 @@ test_that("arguments, their order and defaults are pcalg's, ours come after", {
   for (name in c("pc", "skeleton")) {
     theirs <- formals(getExportedValue("pcalg", name))
     ours <- formals(get(name, asNamespace("pcgpu")))
-    expect_identical(names(ours), c(names(theirs), "device", "progress", "...", "control"))
+    expect_identical(names(ours), c(names(theirs), "device", "progress", "...", pcgpu:::control_arguments(), "control"))
     same <- setdiff(names(theirs), c("numCores", "u2pd"))
     expect_identical(as.list(ours)[same], as.list(theirs)[same])
     # pcalg has no "valid".

@@ -55,7 +55,7 @@ test_that("each selection is that from its rows, without discretising the column
 
 # Returns the same ensemble, with the seed that it drew.
 once_again <- function(x) {
-  do.call(selection_ensemble, x$ensemble[c("replicates", "fraction", "replace", "aggregate", "seed")])
+  do.call(selection_ensemble, x$ensemble[c("replicates", "size", "replace", "aggregate", "seed")])
 }
 
 test_that("an ensemble depends on its seed, not on threads", {
@@ -251,20 +251,20 @@ test_that("bad ensembles are named, with their values and the hint", {
     refuse("`replicates` is", selection_ensemble(bad))
   }
   for (bad in list(0, -1, 1.5, NA, "a")) {
-    refuse("`fraction` is", selection_ensemble(5, bad))
+    refuse("`size` is", selection_ensemble(5, bad))
   }
-  refuse("`fraction` is 1: .*below 1", selection_ensemble(5, 1, replace = FALSE))
-  refuse("`replace` is", selection_ensemble(5, replace = NA))
+  refuse("`size` is 1: .*below 1", selection_ensemble(5, 1, replace = FALSE))
+  refuse("`how` is NA", selection_ensemble(5, replace = NA))
   refuse("`aggregate` is", selection_ensemble(5, aggregate = "median"))
   refuse("`seed` is", selection_ensemble(5, seed = -1))
   refuse(
-    "`ensemble` has fraction = 0.01, which selects 1 row of 60",
+    "`ensemble` has size = 0.01, which selects 1 row of 60",
     select_features(data$x, data$y, 3, ensemble = selection_ensemble(5, 0.01))
   )
   few <- selection_ensemble(5, 2 / 60, replace = FALSE)
   rare <- rep(1:2, c(1, 59))
   found <- tryCatch(select_features(data$x, rare, 3, ensemble = few), pcgpu_error_argument = conditionMessage)
-  expect_true(inherits(found, "pcgpu_selection") || grepl("`ensemble`.*`fraction`", found))
+  expect_true(inherits(found, "pcgpu_selection") || grepl("`ensemble`.*`size`", found))
   found <- select_features(data$x, data$y, 3, ensemble = 4)
   for (bad in list(0, 5, NA, "a")) {
     refuse("`replicate` is", ensemble_rows(found, bad))

@@ -72,9 +72,9 @@ test_that("a file that cannot be written is refused, and leaves nothing", {
   at <- 0
   refused(function() if ((at <<- at + 1) < 9) x[, 0], path, nrow = 100, argument = "x")
   refused(1:9, path, argument = "x")
-  refused(x, file.path(folder, "no", "a"), argument = "path")
-  refused(x, 5, argument = "path")
-  refused(x, folder, overwrite = TRUE, argument = "path")
+  refused(x, file.path(folder, "no", "a"), argument = "file")
+  refused(x, 5, argument = "file")
+  refused(x, folder, overwrite = TRUE, argument = "file")
   calls <- 0
   stops <- function() if ((calls <<- calls + 1) > 1) stop("no more") else x[1:9, ]
   expect_error(write_pcgpu_file(stops, path, nrow = 100), "no more")
