@@ -343,8 +343,6 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
   label_margins(names, main)
   graphics::par(new = TRUE)
   colours <- grDevices::hcl.colors(max(2L, length(x$q)), "Blues 3")[seq_along(x$q)]
-  # The legend is below the rows, so that it covers no points.
-  below <- 0.5 + (length(x$q) + 1) * max(n, 8) / 20
   draw_with(
     graphics::plot,
     list(
@@ -352,7 +350,7 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
       y = 0,
       type = "n",
       xlim = c(0, 1),
-      ylim = c(n + below, 0.5),
+      ylim = c(n + 0.5, 0.5),
       yaxt = "n",
       xlab = sprintf("Share of %s samples", in_words(x$replicates)),
       ylab = "",
@@ -366,14 +364,12 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
     graphics::points(x$frequency[top, k], seq_len(n), pch = 21, bg = colours[k], col = node_look$border)
   }
   graphics::axis(2, at = seq_len(n), labels = names, las = 1, cex.axis = 0.8, tick = FALSE)
-  graphics::legend(
-    "bottomright",
-    legend = paste("q =", in_words(x$q)),
-    pch = 21,
-    pt.bg = colours,
-    col = node_look$border,
-    bg = "white",
-    cex = 0.85
+  legend_above(
+    legend = c(paste("among the top", in_words(x$q)), "half of the samples"),
+    pch = c(rep(21, length(x$q)), NA),
+    pt.bg = c(colours, NA),
+    col = c(rep(node_look$border, length(x$q)), "#C0392B"),
+    lty = c(rep(NA, length(x$q)), 2)
   )
   invisible(x)
 }

@@ -127,8 +127,8 @@ plot.pcgpu_comparison <- function(x, ...) {
       of
     }
   })
-  levels <- c("both", "all", "some", "turned", paste("only", network$names))
-  ours <- list(x = graph, edge_colour = list(factor(edges$difference[at], intersect(levels, edges$difference))))
+  in_all <- if (length(network$names) > 2L) c("all", "turned", "some") else c("both", "turned")
+  ours <- list(x = graph, edge_colour = list(factor(edges$difference[at], c(in_all, paste("only", network$names)))))
   do.call(plot_cpdag, c(ours[!names(ours) %in% names(given)], given), quote = TRUE)
   invisible(x)
 }

@@ -348,12 +348,35 @@ draw_with <- function(draw, ours, given) {
   do.call(draw, c(ours[!names(ours) %in% named[nzchar(named)]], given), quote = TRUE)
 }
 
+# Draws a legend in one row above the plot, in which label_margins() leaves room. It shrinks if it is too wide.
+legend_above <- function(legend, ...) {
+  usr <- graphics::par("usr")
+  draw <- function(cex, plot) {
+    graphics::legend(
+      usr[1L],
+      usr[4L],
+      # Room for the line of the next entry.
+      paste0(legend, "   "),
+      ...,
+      bty = "n",
+      cex = cex,
+      horiz = TRUE,
+      yjust = 0,
+      x.intersp = 0.8,
+      seg.len = 1.4,
+      xpd = NA,
+      plot = plot
+    )
+  }
+  draw(fitting_cex(0.8, function(cex) draw(cex, FALSE)$rect$w <= usr[2L] - usr[1L]), TRUE)
+}
+
 # Sets margins, in lines, for row labels on the left. They take at most 45 % of the page. The caller restores them.
 label_margins <- function(labels, main, cex = 0.8, least = 2) {
   inches <- if (length(labels)) max(graphics::strwidth(labels, units = "inches", cex = cex)) else 0
   lines <- inches / graphics::par("csi") / graphics::par("mex") + 1.5
   most <- 0.45 * graphics::par("fin")[1L] / (graphics::par("csi") * graphics::par("mex"))
-  graphics::par(mar = c(4.5, min(max(lines, least), most), if (is.null(main)) 1 else 3, 1))
+  graphics::par(mar = c(4.5, min(max(lines, least), most), if (is.null(main)) 2.2 else 4.2, 1))
 }
 
 # Draws a page that says why it is empty.

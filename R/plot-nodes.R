@@ -212,15 +212,15 @@ values_as_colours <- function(values, title, ramps = NULL) {
   if (is.numeric(values) && !is.factor(values)) {
     return(numeric_colours(as.double(values), title, ramps))
   }
-  values <- droplevels(factor(values))
+  values <- if (is.null(ramps)) droplevels(factor(values)) else factor(values, levels(values) %||% sort(unique(values)))
   n <- nlevels(values)
   colours <- if (n <= length(ramps$levels)) ramps$levels[seq_len(n)] else level_colours(n)
   fill <- colours[as.integer(values)]
   fill[is.na(values)] <- no_value
-  list(
-    fill = fill,
-    key = list(kind = "levels", title = title, labels = levels(values), colours = colours, missing = anyNA(values))
-  )
+  # Levels without an edge keep their colours.
+  there <- seq_len(n) %in% as.integer(values)
+  key <- list(kind = "levels", title = title, labels = levels(values)[there], colours = colours[there])
+  list(fill = fill, key = c(key, list(missing = anyNA(values))))
 }
 
 are_colours <- function(values) {

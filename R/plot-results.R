@@ -205,5 +205,13 @@ draw_effects <- function(x, shown, values, several, main, ..., signed = TRUE) {
   nearest <- vapply(values, function(of) of[which.min(abs(of))], 0)
   graphics::points(nearest, rows, pch = 21, bg = node_look$border, col = node_look$border)
   graphics::axis(2, at = rows, labels = names, las = 1, cex.axis = 0.8, tick = FALSE)
+  others <- any(lengths(values) > 1L)
+  legend_above(
+    legend = c("possible effect nearest to 0, the bound", if (others) "other possible effects"),
+    pch = 21,
+    pt.bg = c(node_look$border, if (others) "white"),
+    col = node_look$border,
+    lty = c(NA, if (others) 1)
+  )
   invisible(x)
 }

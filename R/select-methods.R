@@ -102,7 +102,7 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
   if (single) {
     graphics::legend(
       "topright",
-      legend = c("score when selected", "I(f; y)"),
+      legend = c("score when selected", "relevance, I(f; y)"),
       lty = c(1, NA),
       lwd = c(4, NA),
       pch = c(NA, 21),

@@ -1,7 +1,7 @@
 # PC on the protein signalling data of Sachs et al. (2005), against the network
 # that biologists had agreed on.
 #
-#   Rscript sachs.R [FOLDER]          (the picture goes to FOLDER; default: here)
+#   Rscript sachs.R [FOLDER]          (pictures go to FOLDER; default: here)
 #   source(system.file("examples", "sachs.R", package = "pcgpu"))
 
 library(pcgpu)
@@ -11,64 +11,43 @@ folder <- if (length(argument)) argument[1] else "."
 dir.create(folder, showWarnings = FALSE, recursive = TRUE)
 
 cells <- read.csv(system.file("extdata", "sachs.csv", package = "pcgpu"))
-consensus <- read.csv(system.file("extdata", "sachs-consensus.csv", package = "pcgpu"))
+arrows <- read.csv(system.file("extdata", "sachs-consensus.csv", package = "pcgpu"))
 
 # Fluorescence intensities are positive and skewed far to the right (skewness 2
 # to 27); their logarithms are much nearer to the normal distribution on which
 # the test of partial correlations rests. alpha = 0.01 is the usual choice.
-alpha <- 0.01
-cat(sprintf("%d cells, %d molecules, alpha = %g\n\n", nrow(cells), ncol(cells), alpha))
-learn <- function() pc(suff_gauss(log(cells)), gaussCItest, alpha = alpha, labels = names(cells))
-first <- system.time(fit <- learn())[["elapsed"]]
-again <- replicate(5, system.time(learn())[["elapsed"]])
+data <- log(cells)
+first <- system.time(fit <- pc(data, alpha = 0.01))[["elapsed"]]
+again <- replicate(5, system.time(suppressMessages(pc(data, alpha = 0.01)))[["elapsed"]])
 
 summary(fit)
 
-# estimate[a, b] is TRUE where the CPDAG has a -> b or a - b.
-estimate <- as(fit@graph, "matrix") != 0
-truth <- matrix(FALSE, ncol(cells), ncol(cells), dimnames = list(names(cells), names(cells)))
-truth[as.matrix(consensus)] <- TRUE
+cat("\nHow strong the edges are (see ?edge_table):\n")
+print(edge_table(fit, data), row.names = FALSE, digits = 2)
 
-found <- which((estimate | t(estimate)) & upper.tri(estimate), arr.ind = TRUE)
-verdict <- apply(found, 1, function(pair) {
-  a <- names(cells)[pair[1]]
-  b <- names(cells)[pair[2]]
-  if (estimate[a, b] && estimate[b, a]) {
-    learned <- paste(a, "-", b)
-  } else {
-    if (estimate[b, a]) { swap <- a; a <- b; b <- swap }
-    learned <- paste(a, "->", b)
-  }
-  known <- c(if (truth[a, b]) paste(a, "->", b), if (truth[b, a]) paste(b, "->", a))
-  agreement <- if (is.null(known)) "not in the consensus"
-    else if (!grepl(">", learned)) "agrees, direction left open"
-    else if (truth[a, b]) "agrees, direction too"
-    else "agrees, direction reversed"
-  c(learned = learned, consensus = if (is.null(known)) "" else known[1], verdict = agreement)
-})
+consensus <- matrix(0, ncol(cells), ncol(cells), dimnames = list(names(cells), names(cells)))
+consensus[as.matrix(arrows)] <- 1
+compared <- compare_graphs(fit, consensus, cpdag = FALSE)
 
-cat("\nEdges found, against the consensus network of", nrow(consensus), "arrows:\n")
-print(as.data.frame(t(verdict)), row.names = FALSE, right = FALSE)
-
-pairs <- (truth | t(truth)) & upper.tri(truth)
-hit <- sum(pairs & (estimate | t(estimate)))
-cat(sprintf(
-  "\n%d of the %d pairs of the consensus found, %d missed, %d found that it does not have.\n",
-  hit, sum(pairs), sum(pairs) - hit, nrow(found) - hit
-))
-cat(sprintf(
-  "Directions: %d agree, %d reversed, %d left open.\n",
-  sum(verdict["verdict", ] == "agrees, direction too"),
-  sum(verdict["verdict", ] == "agrees, direction reversed"),
-  sum(verdict["verdict", ] == "agrees, direction left open")
-))
+cat("\nAgainst the consensus network of", nrow(arrows), "arrows:\n")
+print(compared)
+print(edge_table(compared), row.names = FALSE)
 cat("Much of the consensus shows only when the cells are perturbed; these cells were not.\n")
 
 picture <- file.path(folder, "sachs-cpdag.png")
-grDevices::png(picture, width = 1200, height = 1000, res = 150)
-plot_cpdag(fit, main = "Sachs et al. (2005), unperturbed cells: CPDAG")
+grDevices::png(picture, width = 1200, height = 900, res = 150)
+plot(fit, main = "Sachs et al. (2005), unperturbed cells")
 invisible(grDevices::dev.off())
+
+against <- file.path(folder, "sachs-consensus.png")
+grDevices::png(against, width = 1200, height = 900, res = 150)
+plot(compared, main = "Found, and in the consensus network")
+invisible(grDevices::dev.off())
+
+page <- file.path(folder, "sachs.html")
+plot(fit, interactive = TRUE, file = page)
 
 cat(sprintf("\npc() took %.3f s (median of 5 calls; the first one, which loads what it needs, %.3f s).\n",
             stats::median(again), first))
-cat("The picture is in", normalizePath(picture), "\n")
+cat("Pictures:", normalizePath(c(picture, against)), "and a page to click:", normalizePath(page), sep = "\n  ")
+cat("\n")
