@@ -108,29 +108,31 @@ differences_text <- function(x, pairs) {
 #' plot(compare_graphs(fit, dag))
 #' @exportS3Method plot pcgpu_comparison
 plot.pcgpu_comparison <- function(x, ...) {
+  picture <- picture_of_comparison(x)
+  given <- list(...)
+  of_edges <- intersect(names(given), c("edge_width", "edge_label", "edge_colour"))
+  given[of_edges] <- lapply(given[of_edges], function(of) {
+    in_order <- function(values) if (length(values) == length(picture$at)) values[picture$at] else values
+    if (is.list(of)) lapply(of, in_order) else in_order(of)
+  })
+  ours <- list(x = picture$graph, edge_colour = list(picture$difference))
+  do.call(plot_cpdag, c(ours[!names(ours) %in% names(given)], given), quote = TRUE)
+  invisible(x)
+}
+
+# Returns list(graph, at, difference): a graph with all edges; for each row of its table of edges, the row of the table of
+# the comparison; and in which graphs the edge is.
+picture_of_comparison <- function(x) {
   network <- compared_network(x)
   edges <- network$edges
   kinds <- as.matrix(edges[network$names])
   kind <- kinds[cbind(seq_len(nrow(kinds)), max.col(kinds != "", "first"))]
-  graph <- graph_of_kinds(network$labels, edges$from, edges$to, kind, network$pag)
-  drawn <- edge_table(graph)
-  key <- function(from, to) paste(pmin(from, to), pmax(from, to))
-  at <- match(key(match(drawn$from, network$labels), match(drawn$to, network$labels)), key(edges$from, edges$to))
-  given <- list(...)
-  values <- intersect(names(given), c("edge_width", "edge_label", "edge_colour"))
-  given[values] <- lapply(given[values], function(of) {
-    if (is.list(of)) {
-      lapply(of, `[`, at)
-    } else if (length(of) == length(at)) {
-      of[at]
-    } else {
-      of
-    }
-  })
+  graph <- graph_of_kinds(network$labels, as.integer(edges$from), as.integer(edges$to), kind, network$pag)
+  drawn <- network_of(graph)$edges
+  key <- function(edges) paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
+  at <- match(key(drawn), key(edges))
   in_all <- if (length(network$names) > 2L) c("all", "turned", "some") else c("both", "turned")
-  ours <- list(x = graph, edge_colour = list(factor(edges$difference[at], c(in_all, paste("only", network$names)))))
-  do.call(plot_cpdag, c(ours[!names(ours) %in% names(given)], given), quote = TRUE)
-  invisible(x)
+  list(graph = graph, at = at, difference = factor(edges$difference[at], c(in_all, paste("only", network$names))))
 }
 
 # Returns a graph with edges of these kinds, in a form that plot_cpdag() draws.

@@ -9,22 +9,68 @@ most_places <- 20000L
 # across: whether layers stand side by side instead of below each other. layer: the layers, if they are known.
 layout_layers <- function(n, edges, size, tier = NULL, across = FALSE, layer = NULL) {
   edges <- forwards(n, edges, tier)
-  if (is.null(layer)) {
-    layer <- spread_alone(layers_of(n, edges, tier), edges, tier, size, across)
-  }
+  layer <- layer %||% layers_of(n, edges, tier)
   if (across) {
     size <- size[, 2:1, drop = FALSE]
   }
   high <- mean(size[, if (across) 1L else 2L])
-  routed <- with_places(n, edges, layer)
-  # A place between layers is a narrow box.
-  wide <- c(size[, 1L], rep(0.3 * high, length(routed$layer) - n)) + 0.7 * high
-  x <- in_layers(order_layers(routed), routed, wide, n)[seq_len(n)]
-  tall <- tapply(size[, 2L], factor(layer, seq_len(max(layer))), max, default = 0)
-  gap <- if (across) 2.5 * high else 1.8 * high
-  y <- cumsum(tall + gap) - tall / 2
-  xy <- if (across) cbind(y[layer], -x) else cbind(x, -y[layer])
+  placed <- stack_components(n, edges, size[, 1L], layer, tier, high)
+  tall <- tapply(size[, 2L], factor(placed$layer, seq_len(max(placed$layer))), max, default = 0)
+  y <- cumsum(tall + (if (across) 2.5 else 1.8) * high) - tall / 2
+  xy <- if (across) cbind(y[placed$layer], -placed$x) else cbind(placed$x, -y[placed$layer])
   sweep(xy, 2L, apply(xy - (if (across) size[, 2:1] else size) / 2, 2L, min))
+}
+
+# Returns list(x, layer): coordinates in the layers. Components are stacked, the largest first, each as near to the ones
+# before as its layers allow. Nodes without an edge go where their tier has most room, in further layers if it has little.
+stack_components <- function(n, edges, wide, layer, tier, high) {
+  gap <- 0.7 * high
+  member <- components(n, edges)
+  groups <- unname(split(seq_len(n), member))
+  groups <- groups[order(-lengths(groups))]
+  lines <- split(seq_along(edges$from), factor(member[edges$from], seq_len(max(member))))
+  top <- numeric(max(layer))
+  x <- numeric(n)
+  for (group in groups[lengths(groups) > 1L]) {
+    own <- lines[[member[group[1L]]]]
+    routed <- with_places(match(edges$from[own], group), match(edges$to[own], group), layer[group])
+    # A place between layers is a narrow box.
+    room <- c(wide[group], rep(0.3 * high, length(routed$layer) - length(group))) + gap
+    at <- in_layers(order_layers(routed), routed, room, length(group))
+    shift <- max(top[routed$layer] - (at - room / 2))
+    x[group] <- at[seq_along(group)] + shift
+    ends <- tapply(at + room / 2 + shift, routed$layer, max)
+    top[as.integer(names(ends))] <- ends
+  }
+  alone <- unlist(groups[lengths(groups) == 1L])
+  tier <- tier %||% rep(1, n)
+  # The picture is about as wide as high.
+  most <- max(top, ceiling(sqrt(1.6 * n)) * (mean(wide) + gap))
+  first <- vapply(split(layer, tier), min, 0L)
+  columns <- lapply(seq_along(first), function(k) {
+    last <- if (k < length(first)) first[k + 1L] - 1L else max(layer)
+    list(top = top[first[k]:last], added = 0L)
+  })
+  place <- integer(n)
+  for (node in alone) {
+    k <- match(tier[node], as.numeric(names(first)))
+    of <- columns[[k]]$top
+    at <- which.min(of)
+    if (of[at] + wide[node] + gap > most && of[at] > 0) {
+      at <- length(of) + 1L
+      of[at] <- 0
+      columns[[k]]$added <- columns[[k]]$added + 1L
+    }
+    x[node] <- of[at] + (wide[node] + gap) / 2
+    of[at] <- of[at] + wide[node] + gap
+    columns[[k]]$top <- of
+    place[node] <- at
+  }
+  before <- cumsum(c(0L, vapply(columns, `[[`, 0L, "added")))
+  k <- match(tier, as.numeric(names(first)))
+  new <- layer + before[k]
+  new[alone] <- first[k[alone]] + before[k[alone]] + place[alone] - 1L
+  list(x = x, layer = match(new, sort(unique(new))))
 }
 
 # Returns list(from, to, sequence): the edges from earlier nodes to later ones, and the order of the nodes. Arrows keep their direction unless they are in a cycle or point to
@@ -111,55 +157,30 @@ layers_of <- function(n, edges, tier) {
   layer
 }
 
-# Moves nodes without an edge in their tier into layers with few nodes, and adds layers if all are long, so that the
-# picture is about as wide as high.
-spread_alone <- function(layer, edges, tier, size, across) {
-  if (is.null(tier)) {
-    return(layer)
-  }
-  inside <- tier[edges$from] == tier[edges$to]
-  free <- setdiff(seq_along(layer), c(edges$from[inside], edges$to[inside]))
-  most <- max(3, ceiling(sqrt(1.6 * length(layer))))
-  shift <- 0L
-  new <- layer
-  for (group in split(seq_along(layer), tier)) {
-    own <- layer[group]
-    first <- min(own)
-    count <- tabulate(own[!group %in% free] - first + 1L, max(own) - first + 1L)
-    for (node in group[group %in% free]) {
-      at <- which.min(count)
-      if (count[at] >= most) {
-        count <- c(count, 0)
-        at <- length(count)
-      }
-      count[at] <- count[at] + 1
-      new[node] <- first + at - 1L
-    }
-    new[group] <- new[group] + shift
-    shift <- shift + length(count) - (max(own) - first + 1L)
-  }
-  match(new, sort(unique(new)))
-}
-
-# Returns list(layer, from, to) of nodes and of the places in which edges cross layers between their ends.
-with_places <- function(n, edges, layer) {
-  span <- layer[edges$to] - layer[edges$from]
+# Returns list(layer, from, to, ends, part) of nodes and of the places in which edges cross layers between their ends.
+# from, to: those of the parts of edges. ends: the ends of a place's edge; part: how far it is from the first one.
+with_places <- function(from, to, layer) {
+  n <- length(layer)
+  span <- layer[to] - layer[from]
   turned <- span < 0
-  from <- ifelse(turned, edges$to, edges$from)
-  to <- ifelse(turned, edges$from, edges$to)
+  first <- ifelse(turned, to, from)
+  last <- ifelse(turned, from, to)
   span <- abs(span)
   more <- pmax(span - 1L, 0L)
   if (sum(more) > most_places) {
-    return(list(layer = layer, from = from[span > 0], to = to[span > 0]))
+    more[] <- 0L
   }
   new <- n + seq_len(sum(more))
   line <- rep(seq_along(more), more)
   step <- sequence(more)
-  short <- span == 1L
+  short <- more == 0L & span > 0L
+  end <- step == more[line]
   list(
-    layer = c(layer, layer[from[line]] + step),
-    from = c(from[short], ifelse(step == 1L, from[line], new - 1L), new[step == more[line]]),
-    to = c(to[short], new, to[line[step == more[line]]])
+    layer = c(layer, layer[first[line]] + step),
+    from = c(first[short], ifelse(step == 1L, first[line], new - 1L), new[end]),
+    to = c(last[short], new, last[line[end]]),
+    ends = cbind(first[line], last[line]),
+    part = step / span[line]
   )
 }
 
@@ -208,9 +229,9 @@ crossings <- function(routed, x) {
   ))
 }
 
-# Returns coordinates within layers: each place near the middle of its neighbours, with room for the widths of boxes.
-# `sorted`: the places by layer and order, of which the first n are nodes. An edge that runs through places should be
-# straight, so boxes make room for it.
+# Returns coordinates within layers: each node near the middle of its neighbours, with room for the widths of boxes, and
+# each place on the straight line of its edge, for which boxes make room. `sorted`: the places by layer and order, of
+# which the first n are nodes.
 in_layers <- function(sorted, routed, wide, n) {
   rows <- unname(split(sorted, routed$layer[sorted]))
   room <- lapply(rows, function(row) cumsum(wide[row]) - wide[row] / 2)
@@ -220,11 +241,13 @@ in_layers <- function(sorted, routed, wide, n) {
   }
   from <- c(routed$from, routed$to)
   to <- c(routed$to, routed$from)
-  weight <- c(1, 2, 8)[1 + (from > n) + (to > n)]
   by_from <- summing(from, length(wide))
-  total <- sum_by(weight, by_from)
+  degree <- tabulate(from, length(wide))
+  places <- n + seq_along(routed$part)
+  on_lines <- function(x) x[routed$ends[, 1L]] * (1 - routed$part) + x[routed$ends[, 2L]] * routed$part
   for (round in 1:60) {
-    wanted <- ifelse(total > 0, sum_by(weight * x[to], by_from) / total, x)
+    wanted <- ifelse(degree > 0, sum_by(x[to], by_from) / pmax(degree, 1L), x)
+    wanted[places] <- on_lines(x)
     for (k in seq_along(rows)) {
       row <- rows[[k]]
       x[row] <- increasing(wanted[row] - room[[k]], ifelse(row > n, 8, 1)) + room[[k]]

@@ -211,7 +211,7 @@ draw_effects <- function(x, shown, values, several, main, ..., signed = TRUE) {
     pch = 21,
     pt.bg = c(node_look$border, if (others) "white"),
     col = node_look$border,
-    lty = c(NA, if (others) 1)
+    lty = if (others) c(NA, 1)
   )
   invisible(x)
 }

@@ -1,17 +1,3 @@
-drawn_of <- function(x, ...) {
-  graph <- NULL
-  wish <- NULL
-  local_mocked_bindings(
-    plot_cpdag = function(x, ...) {
-      graph <<- x
-      wish <<- list(...)
-    },
-    .package = "pcgpu"
-  )
-  plot(x, ...)
-  list(graph = graph, wish = wish)
-}
-
 test_that("the picture of a comparison has every edge, coloured by the graphs that have it", {
   a <- random_dag(12, 3, seed = 1)
   b <- random_dag(12, 3, seed = 2)
@@ -20,17 +6,15 @@ test_that("the picture of a comparison has every edge, coloured by the graphs th
     compare_graphs(cpdag_of(a), cpdag_of(b)),
     compare_graphs(list(a = a, b = b, c = cpdag_of(a)))
   )) {
-    found <- drawn_of(compared)
+    found <- pcgpu:::picture_of_comparison(compared)
     rows <- edge_table(compared)
     drawn <- edge_table(found$graph)
     key <- function(table) paste(pmin(table$from, table$to), pmax(table$from, table$to))
     expect_setequal(key(drawn), key(rows))
-    colours <- found$wish$edge_colour[[1]]
-    expect_identical(as.character(colours), rows$difference[match(key(drawn), key(rows))])
+    expect_identical(found$at, match(key(drawn), key(rows)))
+    expect_identical(as.character(found$difference), rows$difference[found$at])
     # "both" is dark grey whether other levels have edges or not.
-    expect_identical(nlevels(colours), if ("graphs" %in% names(rows)) 6L else 4L)
-    widths <- drawn_of(compared, edge_width = seq_len(nrow(rows)))$wish$edge_width
-    expect_identical(widths, match(key(drawn), key(rows)))
+    expect_identical(nlevels(found$difference), if ("graphs" %in% names(rows)) 6L else 4L)
   }
 })
 
@@ -46,11 +30,11 @@ test_that("comparisons of PAGs, with conflicts, and without edges are drawn", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   for (compared in list(compare_graphs(pags), compare_graphs(conflict, none), compare_graphs(none, none))) {
-    expect_identical(plot(compared, main = "A title"), compared)
+    expect_identical(plot(compared, main = "A title", edge_width = seq_len(nrow(edge_table(compared)))), compared)
   }
-  of_conflict <- drawn_of(compare_graphs(conflict, none))$graph
+  of_conflict <- pcgpu:::picture_of_comparison(compare_graphs(conflict, none))$graph
   expect_identical(edge_table(of_conflict)$kind, edge_table(conflict)$kind)
-  marks <- drawn_of(compare_graphs(pags["strict"], pags$strict))$graph
+  marks <- pcgpu:::picture_of_comparison(compare_graphs(pags["strict"], pags$strict))$graph
   expect_identical(edge_table(marks)[1:3], edge_table(pags$strict)[1:3])
   expect_error(plot(compare_graphs(none, none), layuot = "tree"), "layout", class = "pcgpu_error_argument")
 })
