@@ -108,8 +108,9 @@ differences_text <- function(x, pairs) {
 #' plot(compare_graphs(fit, dag))
 #' @exportS3Method plot pcgpu_comparison
 plot.pcgpu_comparison <- function(x, ...) {
+  takes <- setdiff(names(formals(plot_cpdag)), c("x", "..."))
+  given <- check_dots(list(...), c(takes, unlist(engine_takes)), "plot.pcgpu_comparison")
   picture <- picture_of_comparison(x)
-  given <- list(...)
   of_edges <- intersect(names(given), c("edge_width", "edge_label", "edge_colour"))
   given[of_edges] <- lapply(given[of_edges], function(of) {
     in_order <- function(values) if (length(values) == length(picture$at)) values[picture$at] else values

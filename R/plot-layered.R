@@ -229,9 +229,8 @@ crossings <- function(routed, x) {
   ))
 }
 
-# Returns coordinates within layers: each node near the middle of its neighbours, with room for the widths of boxes, and
-# each place on the straight line of its edge, for which boxes make room. `sorted`: the places by layer and order, of
-# which the first n are nodes.
+# Returns coordinates within layers. Each node is near the middle of its neighbours. Each place is on the straight line of
+# its edge, and boxes make room for it. `sorted`: the places by layer and order. The first n are nodes.
 in_layers <- function(sorted, routed, wide, n) {
   rows <- unname(split(sorted, routed$layer[sorted]))
   room <- lapply(rows, function(row) cumsum(wide[row]) - wide[row] / 2)
