@@ -22,6 +22,7 @@
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
 #'     graph of igraph.
 #' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
+#' @param stability `NULL`, or a result of [stability()], whose strengths the table then has.
 #' @param indepTest The test; `NULL` for that of the search or, for other graphs, the one that suits the columns of the data.
 #' @param m.max Size of the largest sets; `NULL` for the largest of the search, or all for other graphs. The error for
 #'   too many tests, 2e9 tests of partial correlations or 1e6 others, says how many there are.
@@ -45,9 +46,13 @@
 #'     package graph, is that package's list of neighbours.
 #'
 #'   With `data`, the further columns are
+#'   - `q`: the false discovery rate of [q_values()], for results that it accepts;
 #'   - `estimate`: the partial correlation of the weakest test, with its sign; `NA` for tests other than [gaussCItest()];
 #'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It tells edges apart whose `p` is 0;
 #'   - `given`: the variables given in that test, as text.
+#'
+#'   With `stability`, they are `strength`, the share of samples that have the edge, and, for samples of [pc()],
+#'   `direction`, the share of those samples in which it points from `from` to `to`.
 #'
 #'   An argument without edges is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,
@@ -62,23 +67,23 @@
 #' data <- random_data(dag, 500, seed = 1, numCores = 2)
 #' fit <- pc(data, alpha = 0.01, numCores = 2)
 #' file <- tempfile(fileext = ".csv")
-#' write.csv(edge_table(fit, data, numCores = 2), file, row.names = FALSE)
+#' samples <- stability(data, alpha = 0.01, replicates = 20, seed = 1, numCores = 2)
+#' write.csv(edge_table(fit, data, samples, numCores = 2), file, row.names = FALSE)
 #' @export
-edge_table <- function(x, data = NULL, indepTest = NULL, m.max = NULL, numCores, ...) {
+edge_table <- function(x, data = NULL, stability = NULL, indepTest = NULL, m.max = NULL, numCores, ...) {
   if (!is.null(taught <- taught_call(of = "edge_table"))) {
     return(eval(taught, parent.frame()))
   }
   check_given(list(x = missing(x)), list(x = "give a result of pc(), or a graph."))
-  if (is.null(data)) {
-    asked <- c(indepTest = !is.null(indepTest), m.max = !is.null(m.max), numCores = !missing(numCores))
-    if (any(asked)) {
-      abort_argument(names(asked)[asked][1L], NULL, "give `data`, too.", is = "only used for the strength of edges")
-    }
-    return(listed_edges(x, "x"))
+  asked <- c(indepTest = !is.null(indepTest), m.max = !is.null(m.max), numCores = !missing(numCores))
+  if (is.null(data) && any(asked)) {
+    abort_argument(names(asked)[asked][1L], NULL, "give `data`, too.", is = "only used for the strength of edges")
   }
-  refuse_without_edges(x, "x")
-  threads <- resolve_threads(if (!missing(numCores)) numCores)
-  with_strength(x, network_of(x), data, indepTest, m.max, threads)
+  table <- listed_edges(x, "x")
+  if (!is.null(data)) {
+    table <- with_strength(table, x, data, indepTest, m.max, resolve_threads(if (!missing(numCores)) numCores))
+  }
+  if (is.null(stability)) table else with_stability(table, stability)
 }
 
 #' @rdname edge_table

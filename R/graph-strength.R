@@ -3,8 +3,10 @@
 # More tests than these would take minutes: native ones of correlations, and others.
 most_tests_of_edges <- c(gauss = 2e9, other = 1e6)
 
-# Adds the columns `estimate`, `log10_p` and `given` to the table of edges. network: see network_of().
-with_strength <- function(x, network, data, indepTest, m.max, threads) {
+# Adds the columns `q`, `estimate`, `log10_p` and `given` to the table of edges of x.
+with_strength <- function(table, x, data, indepTest, m.max, threads) {
+  refuse_without_edges(x, "x")
+  network <- network_of(x)
   labels <- network$labels
   edges <- network$edges
   stat <- statistic_of_edges(x, data, indepTest, labels)
@@ -17,10 +19,39 @@ with_strength <- function(x, network, data, indepTest, m.max, threads) {
     largest_p(test, asked, length(labels))
   }
   given <- function(at) labels[found$members[seq_len(found$start[at + 1L] - found$start[at]) + found$start[at]]]
-  table <- named_edges(network)
+  if (is_result(x) || is_compact(x) || is_fci(x) && identical(run_details(x)$algorithm, "fci")) {
+    q <- q_values(x)
+    table$q <- q$q[match(paste(table$from, table$to, sep = "\n"), paste(q$from, q$to, sep = "\n"))]
+  }
   table$estimate <- found$estimate
   table$log10_p <- found$log10_p
   table$given <- vapply(seq_len(nrow(table)), function(at) paste(given(at), collapse = ", "), "")
+  table
+}
+
+# Adds the columns `strength` and, for samples of pc(), `direction` of a result of stability(). A pair that is adjacent in no
+# sample has the strength 0.
+with_stability <- function(table, stability) {
+  is_pag <- inherits(stability, "pcgpu_pag_stability")
+  if (!is_pag && !inherits(stability, "pcgpu_stability")) {
+    abort_argument("stability", stability, "give a result of stability().")
+  }
+  check_object(stability)
+  unknown <- setdiff(c(table$from, table$to), stability$labels)
+  if (length(unknown)) {
+    abort_unknown("stability", stability, unknown, stability$labels, "give the stability of the same variables.")
+  }
+  from <- match(table$from, stability$labels)
+  to <- match(table$to, stability$labels)
+  counts <- stability$counts
+  at <- match(paste(pmin(from, to), pmax(from, to)), paste(counts$x, counts$y))
+  or_none <- function(values) replace(values[at], is.na(at), 0)
+  table$strength <- or_none(strengths(stability))
+  if (!is_pag) {
+    same <- ifelse(from < to, or_none(counts$forward), or_none(counts$backward))
+    half <- or_none(counts$undirected + counts$bidirected) / 2
+    table$direction <- (same + half) / or_none(rowSums(counts[3:6]))
+  }
   table
 }
 

@@ -82,7 +82,7 @@ test_that("other tests have log10_p, and graphs without a search get all sets", 
   pag <- fci(suff_gauss(y), gaussCItest, 0.05, labels = colnames(y))
   expect_true(all(abs(edge_table(pag, y)$estimate) < 1))
   none <- skeleton(suff_gauss(y), gaussCItest, 1e-300, labels = colnames(y))
-  expect_identical(names(edge_table(none, y)), c("from", "to", "kind", "p", "estimate", "log10_p", "given"))
+  expect_identical(names(edge_table(none, y)), c("from", "to", "kind", "p", "q", "estimate", "log10_p", "given"))
 })
 
 test_that("what cannot be used is named", {
@@ -98,6 +98,37 @@ test_that("what cannot be used is named", {
   expect_identical(refused(adjusted, y), "data")
   many <- matrix(1, 40, 40) - diag(40)
   dimnames(many) <- list(paste0("v", 1:40), paste0("v", 1:40))
-  e <- expect_error(edge_table(many, suff_gauss(simulate(40, 100)), gaussCItest), class = "pcgpu_error_argument")
+  e <- expect_error(edge_table(many, suff_gauss(simulate(40, 100)), indepTest = gaussCItest), class = "pcgpu_error_argument")
   expect_match(conditionMessage(e), "m.max")
+})
+
+test_that("a table for a paper has q-values and the strengths of stability()", {
+  x <- simulate(8, 150, degree = 3)
+  fit <- suppressMessages(pc(x, alpha = 0.05))
+  samples <- suppressMessages(stability(x, alpha = 0.05, replicates = 20, seed = 1))
+  found <- edge_table(fit, x, samples)
+  q <- q_values(fit)
+  expect_identical(found$q, q$q[match(paste(found$from, found$to), paste(q$from, q$to))])
+  all <- as.data.frame(samples)
+  for (at in seq_len(nrow(found))) {
+    pair <- all[all$from %in% found[at, 1:2] & all$to %in% found[at, 1:2], ]
+    expect_identical(found$strength[at], pair$strength)
+    expect_equal(found$direction[at], if (pair$from == found$from[at]) pair$direction else 1 - pair$direction)
+  }
+  # The averaged graph has only the edges that are kept, and a pair may be in no sample.
+  expect_true(all(edge_table(samples, stability = samples)$strength > 0.5))
+  rare <- matrix(0, 8, 8, dimnames = list(colnames(x), colnames(x)))
+  absent <- setdiff(
+    apply(utils::combn(colnames(x), 2), 2, paste, collapse = " "),
+    c(paste(all$from, all$to), paste(all$to, all$from))
+  )
+  pair <- strsplit(absent[1], " ")[[1]]
+  rare[pair[1], pair[2]] <- 1
+  none <- edge_table(rare, stability = samples)
+  expect_identical(c(none$strength, none$direction), c(0, NaN))
+  pag <- suppressMessages(stability(x, alpha = 0.05, method = "fci", replicates = 5, seed = 1))
+  expect_identical(setdiff(names(edge_table(fit, stability = pag)), names(edge_table(fit))), "strength")
+  expect_error(edge_table(fit, stability = 3), "stability", class = "pcgpu_error_argument")
+  other <- suppressMessages(stability(unname(x), alpha = 0.05, replicates = 2))
+  expect_error(edge_table(fit, stability = other), "stability", class = "pcgpu_error_argument")
 })
