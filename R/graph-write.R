@@ -211,7 +211,8 @@ network_positions <- function(x, network, layout, format) {
     )
   }
   tiers <- tiers_of_search(x)
-  layout <- check_layout(layout, network$labels, tiers)
+  check_layout(layout, network$labels, tiers)
+  layout <- layout %||% default_layout(tiers)
   if (n == 0L) {
     return(NULL)
   }

@@ -22,7 +22,9 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   size <- cbind(ratio, ratio) * unit
   xy <- if (!is.matrix(wish$layout)) {
     scale <- min(space / apply(start + ratio / 2, 2L, max))
-    sweep(start, 2L, widest_stretch(start, size, space, 1.6 * min(scale, 0.4)), `*`)
+    # Layers fill the page.
+    most <- if (is.function(wish$layout)) 100 else 1.6 * min(scale, 0.4)
+    sweep(start, 2L, widest_stretch(start, size, space, most), `*`)
   } else {
     start * min(widest_stretch(start, size, space, 2 * max(space) / max(start, 1e-9)))
   }

@@ -25,8 +25,7 @@
 #' All layouts are this package's own, except those that you compute. They are the same every time, and use no random
 #' numbers:
 #' - `"stress"`: distances on the page follow distances in the graph (stress majorisation of each connected component);
-#' - `"tiers"`: the tiers of the search from left to right, every second one on a grey ground. It is the default for a
-#'   search with `tiers`;
+#' - `"tiers"`: the tiers of the search from left to right, every second one on a grey ground;
 #' - `"layered"`: causes above their effects. An undirected edge leads away from the node of its component with most
 #'   undirected edges;
 #' - `"tree"`: layers by distance from the nodes of `around`, or from the node with most neighbours;
@@ -74,8 +73,8 @@
 #'   `"degree"`. The dot for 0 is a ninth of the largest. `NA` counts as 0.
 #' @param layout `"stress"`, `"tiers"`, `"layered"`, `"tree"` or `"circle"`, see *Details*; or a matrix with a row of x and
 #'   y for each node, in the order of the nodes or with their names; or a function that computes such a matrix from an
-#'   igraph graph, such as `igraph::layout_with_fr`. `NULL` is `"tiers"` for a search with tiers, and `"stress"` for
-#'   others.
+#'   igraph graph, such as `igraph::layout_with_fr`. `NULL` is `"tiers"` for up to 80 nodes of a search with tiers, and
+#'   `"stress"` for others.
 #' @param edge_colour,edge_width,edge_label What the edges show: the name of a column of [edge_table()], such as `"p"`,
 #'   `"weight"` of [random_dag()] or `"strength"` of [stability()]; or a value for each row of that table. The legend
 #'   explains them, and `list(title = values)` gives it a title.
@@ -238,9 +237,10 @@ asked_graph <- function(listed, labels, wish, x = NULL) {
   }
   colours <- node_colours(wish$colour, names)
   sizes <- node_sizes(wish$size, names, degree)
-  wish$layout <- check_layout(wish$layout, names, tiers)
+  check_layout(wish$layout, names, tiers)
   chosen <- chosen_nodes(listed, wish$around, wish$order, wish$isolated, wish$components)
   nodes <- chosen$nodes
+  wish$layout <- wish$layout %||% default_layout(tiers[nodes])
   drawn <- graph_of_nodes(listed, nodes)
   of_edges <- wish[c("edge_colour", "edge_width", "edge_label")]
   plain <- !is.null(of_edges$edge_colour) && are_kind_colours(of_edges$edge_colour, named_edges(network_of(x)))
@@ -303,7 +303,15 @@ tiers_of_search <- function(x) {
 
 own_layouts <- c("stress", "tiers", "layered", "tree", "circle")
 
-# Checks the layout before anything else is done, so that the error comes at once. Returns it, with the default for NULL.
+# In a larger graph the edges between tiers hide everything else.
+most_in_tiers <- 80L
+
+# Returns the layout for nodes with these tiers if the user asks for none.
+default_layout <- function(tiers) {
+  if (length(unique(tiers)) > 1L && length(tiers) <= most_in_tiers) "tiers" else "stress"
+}
+
+# Checks the layout before anything else is done, so that the error comes at once. Returns it.
 check_layout <- function(layout, names, tiers) {
   hint <- sprintf(
     "give %s, a matrix with %d rows and 2 columns, or a function that computes one from an igraph graph.",
@@ -311,7 +319,7 @@ check_layout <- function(layout, names, tiers) {
     length(names)
   )
   if (is.null(layout)) {
-    return(if (length(unique(tiers)) > 1L) "tiers" else "stress")
+    return(NULL)
   }
   if (is.function(layout)) {
     need_package("igraph", "a function as `layout` needs the package igraph")

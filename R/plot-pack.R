@@ -2,9 +2,10 @@
 # cells of a grid, and is placed as near to the middle as its cells allow. So small components and nodes without an edge
 # fill the space that the large ones leave.
 
-# Cells of the grid for each component, and for all components together at least.
+# Cells of the grid for each component, and for all components together at least and at most.
 cells_each <- 60L
 least_cells <- 3000L
+most_cells <- 30000L
 
 # Returns positions from 0 up. groups: the nodes of components with edges; alone: nodes without an edge. aspect: width
 # over height of the space.
@@ -15,12 +16,16 @@ pack <- function(xy, size, groups, alone, aspect, edges) {
     gap <- rep(c(1.4, 0.7) * mean(size[, 2L]), c(length(groups), length(alone)))
     ends <- vapply(seq_along(blocks), function(k) extent_of(xy, size, blocks[[k]], gap[k]), numeric(4L))
     sides <- t(ends[3:4, , drop = FALSE] - ends[1:2, , drop = FALSE])
-    count <- max(cells_each * length(blocks), least_cells)
+    count <- max(min(cells_each * length(blocks), most_cells), least_cells)
     cell <- (sum(sides) + sqrt(sum(sides)^2 + 4 * count * sum(sides[, 1L] * sides[, 2L]))) / (2 * count)
     member <- integer(nrow(xy))
     member[unlist(blocks)] <- rep(seq_along(blocks), lengths(blocks))
     lines <- split(seq_len(nrow(edges)), factor(member[edges$from], seq_along(blocks)))
     shapes <- lapply(seq_along(blocks), function(k) {
+      if (k > length(groups)) {
+        sides_of <- pmax(ceiling(sides[k, ] / cell - 1e-9), 1)
+        return(matrix(TRUE, sides_of[1L], sides_of[2L]))
+      }
       cells_of(xy, size, blocks[[k]], edges[lines[[k]], , drop = FALSE], ends[1:2, k], gap[k] / 2, cell)
     })
     by <- order(-rowSums(sides), -lengths(blocks))
@@ -70,7 +75,7 @@ cells_of <- function(xy, size, nodes, edges, low, margin, cell) {
 }
 
 # Returns the lower left corner of each shape, in cells. Positions are tried from the middle outwards; rectangles with the
-# space's aspect are equally far out.
+# space's aspect are equally far out. There are more than twice as many positions as cells, so each shape finds one.
 place_shapes <- function(shapes, aspect) {
   sides <- t(vapply(shapes, dim, integer(2L)))
   most <- apply(sides, 2L, max)
@@ -84,28 +89,31 @@ place_shapes <- function(shapes, aspect) {
   out <- outer(out_x, out_y, pmax)
   free <- as.vector(outer(x, (y - 1L) * rows, `+`))[order(out, outer(out_x, out_y, `+`))]
   corners <- matrix(0, length(shapes), 2L)
+  away <- first <- NULL
   for (k in seq_along(shapes)) {
     cells <- which(shapes[[k]], arr.ind = TRUE)
     own <- cells[, 1L] + (cells[, 2L] - 1L) * rows
     # The shape's own cell nearest to its middle lies on the position, which must be free.
     middle <- which.min(abs(cells[, 1L] - (sides[k, 1L] + 1) / 2) + abs(cells[, 2L] - (sides[k, 2L] + 1) / 2))
-    away <- own - own[middle]
-    at_once <- max(1L, 50000L %/% length(away))
-    first <- 1L
+    if (!identical(own - own[middle], away)) {
+      away <- own - own[middle]
+      free <- free[!taken[free]]
+      first <- 1L
+    }
+    # An equal shape did not fit on the positions before.
+    count <- max(1L, 1000L %/% length(away))
     repeat {
-      tried <- free[first:min(first + at_once - 1L, length(free))]
-      fits <- rowSums(matrix(taken[as.vector(outer(tried, away, `+`))], length(tried))) == 0
-      if (any(fits)) {
+      tried <- free[first:min(first + count - 1L, length(free))]
+      fits <- which(rowSums(matrix(taken[as.vector(outer(tried, away, `+`))], length(tried))) == 0)
+      if (length(fits)) {
         break
       }
-      first <- first + at_once
-      if (first > length(free)) {
-        stop("no place for a component") # nocov
-      }
+      first <- first + count
+      count <- min(2L * count, max(1L, 50000L %/% length(away)))
     }
-    place <- tried[which(fits)[1L]]
+    first <- first + fits[1L] - 1L
+    place <- tried[fits[1L]]
     taken[place + away] <- TRUE
-    free <- free[!taken[free]]
     corners[k, ] <- c((place - 1L) %% rows + 1L, (place - 1L) %/% rows + 1L) - cells[middle, ]
   }
   corners
