@@ -171,7 +171,12 @@ run_details <- function(x) {
     times <- times_of(details$times)
     details[c("seconds", "times")] <- times[c("seconds", "times")]
   }
-  if (!is.null(details)) check_object(structure(as.list(details), class = "pcgpu_details"))
+  if (is.null(details)) {
+    return(NULL)
+  }
+  details <- structure(as.list(details), class = "pcgpu_details")
+  check_object(details)
+  details
 }
 
 #' @exportS3Method print pcgpu_details

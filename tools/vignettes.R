@@ -3,8 +3,8 @@
 # - A chunk that runs and uses an optional package (under Suggests in DESCRIPTION) is guarded by `eval = has_x`, or by
 #   an `if (has_x)` in the chunk. An earlier chunk then has `has_x <- requireNamespace("x", quietly = TRUE)`.
 # - No chunk uses packages other than those of R, of DESCRIPTION and this one.
-# - The index entry is the title; two threads; each figure has an alternative text.
-# - Code fits into 92 columns, beyond which a reader has to scroll.
+# - The index entry is the title; a vignette that runs code has vignettes/setup.R; each figure has an alternative text.
+# - Code fits into 80 columns, beyond which a reader has to scroll.
 suggested <- function(field) {
   text <- read.dcf("DESCRIPTION", field)[1L]
   if (is.na(text)) character() else trimws(sub("\\(.*", "", strsplit(text, ",")[[1L]]))
@@ -46,13 +46,13 @@ faults_of <- function(file) {
     fault(2L, "the title and \\VignetteIndexEntry{} differ")
   }
   runs <- !any(grepl("opts_chunk\\$set\\(.*eval = FALSE", lines))
-  if (runs && !any(grepl("options(pcgpu.threads = 2", lines, fixed = TRUE))) {
-    fault(1L, "no chunk sets options(pcgpu.threads = 2)")
+  if (runs && !any(lines == 'source("setup.R")')) {
+    fault(1L, 'no chunk has source("setup.R")')
   }
   for (chunk in chunks) {
-    wide <- which(nchar(chunk$code) > 92L & !grepl("include = FALSE", chunk$head, fixed = TRUE))
+    wide <- which(nchar(chunk$code) > 80L & !grepl("include = FALSE", chunk$head, fixed = TRUE))
     if (length(wide)) {
-      fault(chunk$line + wide[1L], "code beyond 92 columns")
+      fault(chunk$line + wide[1L], "code beyond 80 columns")
     }
     if (!runs || grepl("eval = FALSE", chunk$head, fixed = TRUE)) {
       next

@@ -1,5 +1,5 @@
 test_that("the device and the number of exact tests are reported", {
-  details <- run_details(small_fit())
+  details <- expect_visible(run_details(small_fit()))
   expect_identical(details$device, "cpu")
   expect_identical(details$version, as.character(packageVersion("pcgpu")))
   expect_gte(details$exact_tests, 0)
