@@ -69,10 +69,14 @@ names_taken <- function(takes, of) {
 }
 
 # Argument names from other packages, and ours, for suggestions.
-other_words <- c(title = "main", colour = "col", fill = "node_fill", label = "labels", na = "use")
+# fmt: skip
+other_words <- c(
+  title = "main", colour = "col", fill = "node_fill", label = "labels", na = "use", x = "suffStat", whitelist = "required",
+  blacklist = "forbidden", cores = "numCores", ncores = "numCores", r = "replicates", reps = "replicates", cond = "given"
+)
 
 # Names that all functions accept in place of those that the help pages teach. American spelling is accepted as well.
-synonyms <- c(threads = "numCores", path = "file")
+synonyms <- c(threads = "numCores", path = "file", data = "suffStat")
 # The same, for functions that resample.
 resampling_synonyms <- c(resamples = "replicates", fraction = "size", share = "size", replace = "how")
 

@@ -140,9 +140,10 @@ rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_en
 
 #' Returns the weakest tests of edges, `list(r, z, start, members)`: the set of edge i is `members[(start[i] + 1):start[i + 1]]`. x:
 #' `list(n, numbers, bed)` or `list(C)`; `near`: the neighbours of each variable; `from`, `to`: the edges; n: the sample size of the tests;
-#' `most`: the size of the largest sets. Returns the number of tests instead if it is above `bound`.
+#' `most`: the size of the largest sets; `tiers`: a number for each variable, or NULL. Returns the number of tests instead if it is above
+#' `bound`.
 #' @noRd
-rust_weakest <- function(x, near, from, to, n, most, bound, engine, callbacks) .Call(wrap__rust_weakest, x, near, from, to, n, most, bound, engine, callbacks)
+rust_weakest <- function(x, near, from, to, n, most, tiers, bound, engine, callbacks) .Call(wrap__rust_weakest, x, near, from, to, n, most, tiers, bound, engine, callbacks)
 
 #' Opens PLINK's files, and returns `list(n, p, samples, markers)`.
 #' @noRd

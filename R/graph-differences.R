@@ -85,9 +85,10 @@ differences_text <- function(x, pairs) {
       in_words(sum(difference == "all"))
     ))
   }
-  words <- c("both", "turned", paste("only", names))
-  counts <- tabulate(match(difference, words), 4L)
-  said <- c("in both", "in both with other marks", paste("only in", names))
+  counts <- tabulate(match(difference, c("both", "turned", paste("only", names))), 4L)
+  counts <- c(counts[1L] + counts[2L], counts[3:4])
+  turned <- sum(difference == "turned")
+  said <- c(paste0("in both", if (turned) sprintf(" (%s with other marks)", in_words(turned))), paste("only in", names))
   there <- counts > 0L | seq_along(counts) == 1L
   paste0("Edges: ", paste(in_words(counts[there]), said[there], collapse = ", "), "; edge_table() lists them")
 }
@@ -132,8 +133,9 @@ picture_of_comparison <- function(x) {
   drawn <- network_of(graph)$edges
   key <- function(edges) paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
   at <- match(key(drawn), key(edges))
-  in_all <- if (length(network$names) > 2L) c("all", "turned", "some") else c("both", "turned")
-  list(graph = graph, at = at, difference = factor(edges$difference[at], c(in_all, paste("only", network$names))))
+  several <- length(network$names) > 2L
+  levels <- c(if (several) "all" else "both", "turned", paste("only", network$names), if (several) "some")
+  list(graph = graph, at = at, difference = factor(edges$difference[at], levels))
 }
 
 # Returns a graph with edges of these kinds, in a form that plot_cpdag() draws.

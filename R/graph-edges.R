@@ -5,8 +5,8 @@
 #'
 #' With `data`, the table also says how strong each edge is. Its columns are those of the weakest test of the edge: the
 #' test with the smallest |z| or, for tests other than [gaussCItest()], the largest p-value. It is found among the tests
-#' given sets of the neighbours that either variable has in the graph, of up to `m.max` variables. The search made these
-#' tests, too, and others given neighbours that it removed later, so `p` may be larger. The strength is that of the
+#' given sets of the neighbours that either variable has in the graph, of up to `m.max` variables, none of a later tier.
+#' The search made these tests, too, and others given neighbours that it removed later, so `p` may be larger. The strength is that of the
 #' conditional dependence, not of a causal effect, for which see [causal_effects()].
 #'
 #' `edges()` is another name for the table without `data`, a set of methods of the generic function of the package graph. Other packages have
@@ -47,14 +47,17 @@
 #'
 #'   With `data`, the further columns are
 #'   - `q`: the false discovery rate of [q_values()], for results that it accepts;
-#'   - `estimate`: the partial correlation of the weakest test, with its sign; `NA` for tests other than [gaussCItest()];
-#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It tells edges apart whose `p` is 0;
+#'   - `estimate`: the measure of the weakest test. It is the partial correlation, with its sign, for [gaussCItest()] and
+#'     [gaussCItwd()]; the conditional mutual information in nats for [disCItest()], [binCItest()], [chi2CItest()] and
+#'     [disCItwd()]; and `NA` for others;
+#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It tells edges apart whose `p` is 0 (for tests
+#'     whose `estimate` is `NA`, down to -300);
 #'   - `given`: the variables given in that test, as text.
 #'
 #'   With `stability`, they are `strength`, the share of samples that have the edge, and, for samples of [pc()],
 #'   `direction`, the share of those samples in which it points from `from` to `to`.
 #'
-#'   An argument without edges is an error of class `pcgpu_error_argument`.
+#'   Anything that is not a graph is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,
 #'   [as_igraph()], [q_values()]
 #' @examples
@@ -116,6 +119,9 @@ listed_edges <- function(x, argument) {
 }
 
 refuse_without_edges <- function(x, argument) {
+  if (inherits(x, "pcgpu_comparison")) {
+    abort_argument(argument, x, "give one of its graphs.", is = "a comparison of graphs, whose edges have no tests")
+  }
   of <- without_edges[intersect(class(x), names(without_edges))]
   if (length(of)) {
     abort_argument(

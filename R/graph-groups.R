@@ -38,8 +38,8 @@
 #' an edge (Benjamini and Hochberg 1995). No p-value is below 1 / (1 + `replicates`), so `q` cannot be small for many
 #' variables and few replicates.
 #'
-#' Like the test of the whole graph, these p-values assume that the groups do not differ at all. If they differ, read
-#' them as an order of the candidates.
+#' Like the test of the whole graph, these p-values assume that the groups do not differ at all. If they differ, use
+#' the p-values only to rank candidates.
 #'
 #' @param data A data frame or a matrix, with observations in rows.
 #' @param group The group of each row: a vector with two different values, or the name of such a column of `data`.
@@ -370,7 +370,7 @@ groups_text <- function(x) {
       groups$seed
     ),
     sprintf(
-      "The squared differences of strengths add up to %s; after %s of the rows, to %s - %s (median %s): p = %s",
+      "Sum of squared differences of strengths: %s (%s: %s to %s, median %s); p = %s",
       number(groups$statistic),
       counted(length(groups$shuffled), "shuffle"),
       number(min(groups$shuffled)),

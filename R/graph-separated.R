@@ -1,7 +1,7 @@
 #' d-separation in a graph
 #'
 #' Returns whether a graph implies that variables are independent given others: d-separation in a DAG or a CPDAG, and
-#' m-separation in a PAG or a MAG. It is the question that the tests of a search ask the data, put to the graph.
+#' m-separation in a PAG or a MAG.
 #'
 #' All DAGs of a CPDAG have the same separations, and so have all MAGs of a PAG. The answer for a CPDAG is therefore that
 #' of [dag_of()]. In a PAG, `o->` becomes `-->`, and the edges `o-o` become arrows that make no v-structure among
@@ -13,7 +13,7 @@
 #' @param x A result of [pc()] or [orient()], of either class, or of [fci()], [rfci()] or [fciPlus()] with
 #'   `selectionBias = FALSE`; a graph of [random_dag()], [cpdag_of()] or [dag_of()]; a result of [stability()] (its
 #'   averaged graph); or another graph that [compare_graphs()] accepts.
-#' @param a,b Variables, by name or number. Of several, each of `a` must be separated from each of `b`.
+#' @param a,b Variables, by name or number. Each variable in `a` must be separated from each in `b`.
 #' @param given The variables that are given, by name or number; `NULL` or `character(0)` for none.
 #' @return `TRUE` if `given` separates `a` from `b` in the graph, otherwise `FALSE`. The set with which a search
 #'   separated a pair, `sepset(x, a, b)`, need not separate it in the graph: tests make errors.

@@ -141,8 +141,8 @@ cpdag_of <- function(dag) {
 #' A DAG of a CPDAG
 #'
 #' Returns one of the DAGs for which a CPDAG stands: a DAG with the arrows and the v-structures of the graph, and no
-#' other v-structures (Dor and Tarsi 1992). The data cannot tell it from the other DAGs of its class, so use it where a
-#' program needs a DAG, for instance to fit parameters or to simulate, and do not read its further arrows as results.
+#' other v-structures (Dor and Tarsi 1992). Data cannot distinguish it from the other DAGs of its class. Use it where a
+#' program needs a DAG, for instance to fit parameters or to simulate. Its further arrows are not results.
 #' If the search had background knowledge, the DAG respects it, because the graph has all arrows that follow from it.
 #'
 #' @param x A result of [pc()] or [orient()], of either class, a graph of [cpdag_of()] or [add_knowledge()], a result
@@ -150,8 +150,8 @@ cpdag_of <- function(dag) {
 #'   returned as it is.
 #' @return An object of class `pcgpu_graph`, see [random_dag()]. Two calls return the same DAG.
 #'
-#'   Errors have the class `pcgpu_error_argument`. A graph for which there is no such DAG is one: `pc(u2pd = "valid")`
-#'   always gives a graph that has one, and `maj.rule = TRUE` does so more often than the default.
+#'   Errors have the class `pcgpu_error_argument`. It is an error if no such DAG exists. `pc(u2pd = "valid")` always gives a
+#'   graph that has one, and `maj.rule = TRUE` does so more often than the default.
 #' @references
 #' D. Dor and M. Tarsi (1992). A simple algorithm to construct a consistent extension of a partially oriented graph.
 #' Technical report R-185, Cognitive Systems Laboratory, UCLA.

@@ -43,11 +43,17 @@ check_tiers <- function(tiers, labels) {
     "such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
   tiers <- tiers_as_given(tiers, labels, hint)
+  heads <- if (is.list(tiers)) {
+    names(tiers)
+  } else if (is.ordered(tiers)) {
+    levels(tiers)
+  }
   if (is.list(tiers)) {
     # split() names tiers by number, but sorts the names as text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
     if (length(numbers) && !anyNA(numbers)) {
       tiers <- tiers[order(numbers)]
+      heads <- NULL
     }
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
@@ -99,7 +105,8 @@ check_tiers <- function(tiers, labels) {
       needs = sprintf("a value for each of the %d variables, not %d", p, length(tiers))
     )
   }
-  as.double(tiers)
+  # The names of tiers are headings of pictures.
+  if (length(heads) && all(nzchar(heads))) structure(as.double(tiers), levels = heads) else as.double(tiers)
 }
 
 # Returns the numbers of variables that are given by name or number.

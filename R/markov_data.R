@@ -181,10 +181,10 @@ statistic_maker <- function(indepTest) {
 }
 
 # Stops if the search had weights, covariates or groups of rows that the data alone do not have. hint: a remedy, with a
-# place for the argument's name.
-refuse_treated <- function(fit, data, hint) {
+# place for the argument's name. arguments: those that the data do not have.
+refuse_treated <- function(fit, data, hint, arguments = c("weights", "adjust", "id")) {
   call <- if (isVirtualClass(class(fit)[1L]) || !isS4(fit)) NULL else tryCatch(fit@call, error = function(e) NULL)
-  used <- intersect(names(call), c("weights", "adjust", "id"))
+  used <- intersect(names(call), arguments)
   if (length(used)) {
     is <- sprintf("given without `%s`, which the search had", used[1L])
     abort_argument("data", data, sprintf(hint, used[1L]), is = is)

@@ -32,6 +32,7 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   page <- rbind(below, space + below)
   tags <- place_tags(xy, size[, 1L], listed$labels, page, neighbour_lists(n, edges), cex, font, family, wish)
   list(
+    start = start,
     xy = xy,
     size = size,
     radius = max(size) / 2,
@@ -350,19 +351,20 @@ draw_with <- function(draw, ours, given) {
   do.call(draw, c(ours[!names(ours) %in% named[nzchar(named)]], given), quote = TRUE)
 }
 
-# Draws a legend in one row above the plot, in which label_margins() leaves room. It shrinks if it is too wide.
-legend_above <- function(legend, ...) {
+# Draws a legend above the plot, in which label_margins() leaves room for one row. It shrinks if it is too wide.
+legend_above <- function(legend, ..., rows = 1L) {
   usr <- graphics::par("usr")
+  left <- if (graphics::par("xlog")) 10^usr[1L] else usr[1L]
   draw <- function(cex, plot) {
     graphics::legend(
-      usr[1L],
+      left,
       usr[4L],
       # Room for the line of the next entry.
       paste0(legend, "   "),
       ...,
       bty = "n",
       cex = cex,
-      horiz = TRUE,
+      ncol = ceiling(length(legend) / rows),
       yjust = 0,
       x.intersp = 0.8,
       seg.len = 1.4,

@@ -43,8 +43,9 @@ draw_base <- function(
     fill <- rep(dot_look$fill, n)
   }
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
-  draw_tiers(place, wish$tiers)
+  draw_tiers(place, wish$tiers, wish$heads)
   draw_edges(place, kinds, wish$edges$colour)
+  draw_edge_labels(place, wish$edges$label %||% character())
   draw_nodes(place$xy, place$size, place$radius, fill, border, place$line * if (place$dots) 0.5 else 1)
   draw_focus(place, fill, border, wish$focus)
   if (place$dots) {
@@ -52,8 +53,7 @@ draw_base <- function(
   } else {
     draw_labels(place$xy, listed$labels, place$cex, label_colours(fill))
   }
-  draw_edge_labels(place, wish$edges$label %||% character())
-  draw_legend(place$legend, kinds)
+  draw_legend(place$legend, kinds, wish$edges$colour)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_notes(c(note, remark))
@@ -187,7 +187,8 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   if (!is.null(legend)) {
     legend$y <- low + more
   }
-  space <- page - below
+  # The names of tiers stand above them.
+  space <- page - below - c(0, if (is.null(wish$heads)) 0 else 0.24)
   n <- length(listed$labels)
   shown <- wish$shown
   # Decided without measuring labels: there is no room for boxes of three letters.
@@ -206,7 +207,22 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   if (dots) {
     place <- place_in_dots(listed, edges, space, below, cex, font, family, wish, shapes)
   }
+  place$bends <- bends_on_page(attr(place$start, "bends"), place$start, place$xy)
   c(place, list(edges = edges, page = page, low = below[2L], legend = legend, keys = keys, keys_at = low, dots = dots))
+}
+
+# Returns the bends of edges moved as the nodes were from `start` to `xy`, by one factor and shift for each axis.
+bends_on_page <- function(bends, start, xy) {
+  if (is.null(bends) || !nrow(bends)) {
+    return(NULL)
+  }
+  moved <- lapply(1:2, function(axis) {
+    ends <- c(which.min(start[, axis]), which.max(start[, axis]))
+    wide <- diff(start[ends, axis])
+    factor <- if (wide > 0) diff(xy[ends, axis]) / wide else 1
+    xy[ends[1L], axis] + factor * (bends[[axis + 1L]] - start[ends[1L], axis])
+  })
+  data.frame(edge = bends$edge, x = moved[[1L]], y = moved[[2L]])
 }
 
 unplaced <- function() {
@@ -270,6 +286,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   cex <- factor * asked
   least <- min(cex, 1)
   list(
+    start = xy,
     xy = in_the_middle(fill_page(size), size, space, below),
     size = size,
     radius = line_height(min(cex)) / 2,
@@ -366,97 +383,4 @@ draw_labels <- function(xy, labels, cex, colours = "black") {
     draw(one_line, low, c(0.5, 0))
     draw(!one_line, xy[, 2L], c(0.5, 0.5))
   }
-}
-
-# colour: NULL for the colours of the kinds, or a colour for each edge.
-draw_edges <- function(place, kinds, colour = NULL) {
-  edges <- place$edges
-  if (nrow(edges) == 0L) {
-    return(invisible())
-  }
-  look <- kinds[match(edges$kind, kinds$kind), ]
-  look$colour <- thinned(colour %||% look$colour, place)
-  ends <- edge_ends(place)
-  draw_lines(ends$first, ends$last, ends$unit, look, ends$head, 1.4 * place$line * place$width)
-}
-
-# Returns where the lines of edges begin and end, at the boxes of their nodes, their directions, and the lengths of
-# their heads.
-edge_ends <- function(place) {
-  edges <- place$edges
-  start <- place$xy[edges$from, , drop = FALSE]
-  end <- place$xy[edges$to, , drop = FALSE]
-  away <- end - start
-  long <- pmax(sqrt(rowSums(away^2)), 1e-9)
-  unit <- away / long
-  first <- start + unit * box_reach(unit, place$size[edges$from, , drop = FALSE], place$radius)
-  last <- end - unit * box_reach(unit, place$size[edges$to, , drop = FALSE], place$radius)
-  # A head takes at most half of a short edge.
-  head <- pmin(place$head * sqrt(pmax(place$width %||% 1, 1)), 0.5 * pmax(rowSums((last - first) * unit), 0))
-  list(first = first, last = last, unit = unit, head = head)
-}
-
-# Draws lines with their marks, from `first` to `last`; `unit`: the direction.
-draw_lines <- function(first, last, unit, look, head, width) {
-  # Lines stop inside the heads, because the tips would otherwise be blunt, and at circles.
-  short <- c(tail = 0, arrow = 0.8, circle = circle_size)
-  line_first <- first + unit * short[look$at_from] * head
-  line_last <- last - unit * short[look$at_to] * head
-  graphics::segments(
-    line_first[, 1L],
-    line_first[, 2L],
-    line_last[, 1L],
-    line_last[, 2L],
-    col = look$colour,
-    lty = look$lty,
-    lwd = width
-  )
-  draw_heads(last, unit, look$colour, head, look$at_to == "arrow")
-  draw_heads(first, -unit, look$colour, head, look$at_from == "arrow")
-  draw_circles(last, unit, look$colour, head, width, look$at_to == "circle")
-  draw_circles(first, -unit, look$colour, head, width, look$at_from == "circle")
-}
-
-# The diameter of the circle at the end of a line, relative to the length of an arrowhead.
-circle_size <- 0.75
-
-draw_circles <- function(tip, unit, colour, head, width, wanted) {
-  if (!any(wanted)) {
-    return(invisible())
-  }
-  size <- circle_size * rep_len(head, length(wanted))[wanted]
-  centre <- tip[wanted, , drop = FALSE] - unit[wanted, , drop = FALSE] * size / 2
-  draw_nodes(centre, cbind(size, size), max(size), "white", colour[wanted], width[1L] / 1.2)
-}
-
-# Returns the distance from the centre of a box with rounded corners to its border in the direction `unit`.
-box_reach <- function(unit, size, radius) {
-  half <- size / 2
-  radius <- pmin(radius, half[, 1L], half[, 2L])
-  along <- pmax(abs(unit), 1e-9)
-  inner <- half - radius
-  top <- half[, 2L] / along[, 2L]
-  side <- half[, 1L] / along[, 1L]
-  # The far intersection with the circle around the corner's centre.
-  towards <- rowSums(inner * along)
-  corner <- towards + sqrt(pmax(radius^2 - rowSums(inner^2) + towards^2, 0))
-  reach <- ifelse(top * along[, 1L] <= inner[, 1L], top, ifelse(side * along[, 2L] <= inner[, 2L], side, corner))
-  reach + 0.01
-}
-
-draw_heads <- function(tip, unit, colour, head, wanted) {
-  if (!any(wanted)) {
-    return(invisible())
-  }
-  head <- rep_len(head, length(wanted))[wanted]
-  tip <- tip[wanted, , drop = FALSE]
-  unit <- unit[wanted, , drop = FALSE]
-  base <- tip - unit * head
-  side <- 0.4 * head * cbind(-unit[, 2L], unit[, 1L])
-  graphics::polygon(
-    rbind(tip[, 1L], base[, 1L] + side[, 1L], base[, 1L] - side[, 1L], NA),
-    rbind(tip[, 2L], base[, 2L] + side[, 2L], base[, 2L] - side[, 2L], NA),
-    col = colour[wanted],
-    border = NA
-  )
 }

@@ -34,7 +34,7 @@
 #' @param x One of:
 #'   - a result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours;
 #'   - a result of [fci()], [rfci()] or [fciPlus()];
-#'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()];
+#'   - a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()], or a result of [stability()];
 #'   - a [graph::graphNEL-class];
 #'   - an adjacency matrix of a CPDAG or a PAG: that of `as(x@graph, "matrix")`, with `[i, j]` not zero for an edge from
 #'     i to j, or that of `as(x, "amat")`.
@@ -81,7 +81,7 @@
 #'   - `edge_colour`: numbers become a scale, from blue over grey to red if they have both signs; levels become colours.
 #'     It can also be colours: one, or three for directed edges, undirected edges and conflicts (for a PAG six, in
 #'     the order of the table in *Details*).
-#'   - `edge_width`: widths grow with absolute values.
+#'   - `edge_width`: widths grow with absolute values. For `"p"`, colours and widths show -log10 p.
 #'   - `edge_label`: numbers have two digits.
 #' @param interactive Whether to make an interactive page: one HTML file of some dozens of kB (400 kB for 5,000 nodes),
 #'   which needs neither a network nor further packages. Nodes are boxes, or dots from 61 nodes on; the labels of hubs
@@ -170,11 +170,16 @@ plot_cpdag <- function(
   if (!is.null(file) && !interactive) {
     abort_argument("file", file, "open a device such as pdf() to save a picture.", is = "only for interactive = TRUE")
   }
-  note <- if (is_result(x) || is_compact(x)) validity_note(x)
+  note <- if (is_result(x) || is_compact(x)) {
+    validity_note(x)
+  } else if (inherits(x, "pcgpu_stability") && !x$average$valid) {
+    average_note(x)
+  }
   ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
   given <- c(of_drawn_nodes(list(...), asked), if (!is.null(asked$kind_colours)) list(edge_colour = asked$kind_colours))
   if (interactive) {
-    return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given))
+    page <- plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given)
+    return(if (is.null(file)) page else invisible(page))
   }
   if (!is.null(ended)) {
     main <- paste(c(main, ended), collapse = "\n")
@@ -243,7 +248,8 @@ asked_graph <- function(listed, labels, wish, x = NULL) {
   wish$layout <- wish$layout %||% default_layout(tiers[nodes])
   drawn <- graph_of_nodes(listed, nodes)
   of_edges <- wish[c("edge_colour", "edge_width", "edge_label")]
-  plain <- !is.null(of_edges$edge_colour) && are_kind_colours(of_edges$edge_colour, named_edges(network_of(x)))
+  plain <- !is.null(of_edges$edge_colour) &&
+    are_kind_colours(of_edges$edge_colour, named_edges(network_of(x)), nrow(edge_look(pag = isTRUE(drawn$pag))))
   lines <- drawn_edges(if (plain) of_edges[-1L] else of_edges, x, table_of(drawn), nodes)
   layout <- given_layout(wish$layout, drawn, nodes, names, tiers, chosen$focus)
   if (labelled) {
@@ -265,12 +271,15 @@ asked_graph <- function(listed, labels, wish, x = NULL) {
       keys = list(colours$key, sizes$key),
       focus = chosen$focus,
       layout = layout,
-      tiers = if (identical(wish$layout, "tiers")) tiers[nodes]
+      tiers = if (identical(wish$layout, "tiers")) tiers[nodes],
+      heads = if (identical(wish$layout, "tiers")) attr(tiers, "levels")
     ),
     said = said_of_colour(wish$colour, colours, names)[nodes],
     remark = c(
       if (length(chosen$left)) paste(chosen$left, collapse = "; "),
-      if (is_crowded(drawn)) "Too many edges to follow: `around`, `components` and `interactive = TRUE` show parts"
+      if (is_crowded(drawn)) {
+        "Too many edges to read: draw a part with `around` or `components`, or a page with interactive = TRUE"
+      }
     )
   )
 }

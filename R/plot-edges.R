@@ -72,8 +72,20 @@ drawn_edges <- function(wish, x, drawn, nodes) {
 }
 
 # Returns whether a value of `edge_colour` gives colours for the kinds of edges, as in edge_look().
-are_kind_colours <- function(given, table) {
-  !is.list(given) && !is_edge_column(given, table) && (length(given) != nrow(table) || nrow(table) < 2L)
+# kinds: how many kinds there are.
+are_kind_colours <- function(given, table, kinds) {
+  if (is.list(given) || is_edge_column(given, table)) {
+    return(FALSE)
+  }
+  # Another word may be meant as a column.
+  if (is.character(given) && length(given) == 1L) {
+    return(are_colours(given))
+  }
+  is.character(given) &&
+    length(given) == kinds &&
+    are_colours(given) ||
+    length(given) != nrow(table) ||
+    nrow(table) < 2L
 }
 
 is_edge_column <- function(given, table) {
@@ -84,7 +96,10 @@ is_edge_column <- function(given, table) {
 column_of_edges <- function(given, table, argument) {
   columns <- setdiff(names(table), c("from", "to"))
   hint <- sprintf(
-    "give the name of a column of edge_table() (%s), or a value for each of its %d rows.",
+    paste(
+      "give the name of a column of edge_table() (%s), or a value for each of its %d rows, such as",
+      "edge_table(fit, data)$estimate."
+    ),
     enumerate(dQuote(columns, FALSE)),
     nrow(table)
   )
@@ -97,7 +112,12 @@ column_of_edges <- function(given, table, argument) {
     given <- given[[1L]]
   }
   if (is_edge_column(given, table)) {
-    return(list(values = table[[given]], title = title %||% given))
+    values <- table[[given]]
+    # Small p-values are strong edges.
+    if (given == "p" && argument != "edge_label") {
+      return(list(values = -log10(pmax(values, 1e-300)), title = title %||% "-log10 p"))
+    }
+    return(list(values = values, title = title %||% given))
   }
   if (!(is.atomic(given) || is.factor(given)) || !is.null(dim(given)) || length(given) != nrow(table)) {
     abort_argument(argument, given, hint)
@@ -119,7 +139,11 @@ edge_colours <- function(column) {
 line_ramps <- list(
   one = c("#C9C9C9", "#7FA8CE", "#2F5D8A", "#12263F"),
   two = c("#2166AC", "#8FAFD0", "#C9C9C9", "#DE9A8C", "#B2182B"),
-  levels = c("#333333", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+  # fmt: skip
+  levels = c(
+    "#333333", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A0177", "#8C510A", "#01665E",
+    "#B2182B", "#7F7F7F"
+  )
 )
 
 # Returns list(of, key): factors for the widths of lines, which grow with absolute values.
@@ -155,7 +179,12 @@ draw_edge_labels <- function(place, labels) {
     return(invisible())
   }
   ends <- edge_ends(place)
-  at <- (ends$first[shown, , drop = FALSE] + ends$last[shown, , drop = FALSE]) / 2
+  at <- (ends$first + ends$last) / 2
+  for (edge in names(ends$paths)) {
+    path <- ends$paths[[edge]]
+    at[as.integer(edge), ] <- path[(nrow(path) + 1L) %/% 2L, ]
+  }
+  at <- at[shown, , drop = FALSE]
   cex <- if (place$dots) 0.5 else max(0.45, min(0.9, 0.7 * min(place$cex)))
   wide <- graphics::strwidth(labels[shown], units = "inches", cex = cex) + 0.04
   high <- graphics::strheight(labels[shown], units = "inches", cex = cex) + 0.04

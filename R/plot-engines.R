@@ -193,7 +193,7 @@ draw_igraph <- function(
     draw_labels(place$xy[at, , drop = FALSE], listed$labels[at], place$cex[at], label_colours(fill[at]))
   }
   draw_edge_labels(place, wish$edges$label %||% character())
-  draw_legend(place$legend, kinds)
+  draw_legend(place$legend, kinds, wish$edges$colour)
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_notes(c(note, remark))

@@ -5,9 +5,11 @@
 # Edges with more places between their layers than this are not routed.
 most_places <- 20000L
 
-# Returns an n x 2 matrix of centres, from 0 up. tier: NULL, or a number for each node: layers of a later tier come later.
+# Returns an n x 2 matrix of centres, from 0 up, with the attribute `bends`: a data frame of `edge`, x and y, the places
+# through which edges run, in their order from the first end. tier: NULL, or a number for each node: layers of a later tier come later.
 # across: whether layers stand side by side instead of below each other. layer: the layers, if they are known.
 layout_layers <- function(n, edges, size, tier = NULL, across = FALSE, layer = NULL) {
+  edges_from <- edges$from
   edges <- forwards(n, edges, tier)
   layer <- layer %||% layers_of(n, edges, tier)
   if (across) {
@@ -17,11 +19,39 @@ layout_layers <- function(n, edges, size, tier = NULL, across = FALSE, layer = N
   placed <- stack_components(n, edges, size[, 1L], layer, tier, high)
   tall <- tapply(size[, 2L], factor(placed$layer, seq_len(max(placed$layer))), max, default = 0)
   y <- cumsum(tall + (if (across) 2.5 else 1.8) * high) - tall / 2
-  xy <- if (across) cbind(y[placed$layer], -placed$x) else cbind(placed$x, -y[placed$layer])
-  sweep(xy, 2L, apply(xy - (if (across) size[, 2:1] else size) / 2, 2L, min))
+  on_page <- function(x, layer) if (across) cbind(y[layer], -x) else cbind(x, -y[layer])
+  xy <- on_page(placed$x, placed$layer)
+  low <- apply(xy - (if (across) size[, 2:1, drop = FALSE] else size) / 2, 2L, min)
+  bends <- placed$bends
+  at <- sweep(on_page(bends$x, bends$layer), 2L, low)
+  turned <- bends$from != edges_from[bends$edge]
+  bends <- data.frame(edge = bends$edge, x = at[, 1L], y = at[, 2L])
+  bends <- bends[order(bends$edge, ifelse(turned, -1, 1) * placed$bends$step), ]
+  xy <- sweep(xy, 2L, low)
+  structure(xy, bends = rbind(bends, arcs_in_layers(edges, placed, xy, tall, high, across)))
 }
 
-# Returns list(x, layer): coordinates in the layers. Components are stacked, the largest first, each as near to the ones
+# Returns a bend for each edge within a layer that would run through a box, towards the layer before.
+arcs_in_layers <- function(edges, placed, xy, tall, high, across) {
+  level <- which(placed$layer[edges$from] == placed$layer[edges$to])
+  is_hidden <- vapply(
+    level,
+    function(at) {
+      ends <- range(placed$x[c(edges$from[at], edges$to[at])])
+      any(placed$layer == placed$layer[edges$from[at]] & placed$x > ends[1L] & placed$x < ends[2L])
+    },
+    NA
+  )
+  level <- level[is_hidden]
+  middle <- (xy[edges$from[level], , drop = FALSE] + xy[edges$to[level], , drop = FALSE]) / 2
+  aside <- 0.75 * tall[placed$layer[edges$from[level]]] + 0.4 * high
+  axis <- if (across) 1L else 2L
+  middle[, axis] <- middle[, axis] + (if (across) -aside else aside)
+  data.frame(edge = edges$row[level], x = middle[, 1L], y = middle[, 2L])
+}
+
+# Returns list(x, layer, bends): coordinates in the layers, and the places of edges: a data frame of `edge`, `step`, x, `layer`
+# and the edge's ends. Components are stacked, the largest first, each as near to the ones
 # before as its layers allow. Nodes without an edge go where their tier has most room, in further layers if it has little.
 stack_components <- function(n, edges, wide, layer, tier, high) {
   gap <- 0.7 * high
@@ -31,6 +61,14 @@ stack_components <- function(n, edges, wide, layer, tier, high) {
   lines <- split(seq_along(edges$from), factor(member[edges$from], seq_len(max(member))))
   top <- numeric(max(layer))
   x <- numeric(n)
+  bends <- list(data.frame(
+    edge = integer(),
+    step = integer(),
+    x = numeric(),
+    layer = integer(),
+    from = integer(),
+    to = integer()
+  ))
   for (group in groups[lengths(groups) > 1L]) {
     own <- lines[[member[group[1L]]]]
     routed <- with_places(match(edges$from[own], group), match(edges$to[own], group), layer[group])
@@ -39,6 +77,14 @@ stack_components <- function(n, edges, wide, layer, tier, high) {
     at <- in_layers(order_layers(routed), routed, room, length(group))
     shift <- max(top[routed$layer] - (at - room / 2))
     x[group] <- at[seq_along(group)] + shift
+    bends[[length(bends) + 1L]] <- data.frame(
+      edge = edges$row[own[routed$line]],
+      step = routed$step,
+      x = (at + shift)[-seq_along(group)],
+      layer = routed$layer[-seq_along(group)],
+      from = group[routed$ends[, 1L]],
+      to = group[routed$ends[, 2L]]
+    )
     ends <- tapply(at + room / 2 + shift, routed$layer, max)
     top[as.integer(names(ends))] <- ends
   }
@@ -70,10 +116,14 @@ stack_components <- function(n, edges, wide, layer, tier, high) {
   k <- match(tier, as.numeric(names(first)))
   new <- layer + before[k]
   new[alone] <- first[k[alone]] + before[k[alone]] + place[alone] - 1L
-  list(x = x, layer = match(new, sort(unique(new))))
+  bends <- do.call(rbind, bends)
+  of_bends <- bends$layer + before[findInterval(bends$layer, first)]
+  used <- sort(unique(c(new, of_bends)))
+  bends$layer <- match(of_bends, used)
+  list(x = x, layer = match(new, used), bends = bends)
 }
 
-# Returns list(from, to, sequence): the edges from earlier nodes to later ones, and the order of the nodes. Arrows keep their direction unless they are in a cycle or point to
+# Returns list(from, to, row, sequence): the edges from earlier nodes to later ones, their rows, and the order of the nodes. Arrows keep their direction unless they are in a cycle or point to
 # an earlier tier. Other edges lead away from the node with most neighbours of their kind.
 forwards <- function(n, edges, tier) {
   is_arrow <- edges$kind %in% c("directed", "-->", "o->")
@@ -85,7 +135,12 @@ forwards <- function(n, edges, tier) {
   sequence <- order(tier %||% rep(1, n), topological(n, from, to))
   place <- order(sequence)
   back <- place[from] > place[to]
-  list(from = ifelse(back, to, from), to = ifelse(back, from, to), sequence = sequence)
+  list(
+    from = ifelse(back, to, from),
+    to = ifelse(back, from, to),
+    row = c(which(is_arrow), which(!is_arrow)),
+    sequence = sequence
+  )
 }
 
 # Returns the number of steps along edges from a node with most neighbours in its component.
@@ -157,8 +212,9 @@ layers_of <- function(n, edges, tier) {
   layer
 }
 
-# Returns list(layer, from, to, ends, part) of nodes and of the places in which edges cross layers between their ends.
-# from, to: those of the parts of edges. ends: the ends of a place's edge; part: how far it is from the first one.
+# Returns list(layer, from, to, line, step, ends, part) of nodes and of the places of edges, in the layers that an edge
+# crosses between its ends. from, to: those of the parts of edges. line: the edge of a place; step: its number among the
+# edge's places; ends: the edge's ends; part: how far it is from the first.
 with_places <- function(from, to, layer) {
   n <- length(layer)
   span <- layer[to] - layer[from]
@@ -179,6 +235,8 @@ with_places <- function(from, to, layer) {
     layer = c(layer, layer[first[line]] + step),
     from = c(first[short], ifelse(step == 1L, first[line], new - 1L), new[end]),
     to = c(last[short], new, last[line[end]]),
+    line = line,
+    step = step,
     ends = cbind(first[line], last[line]),
     part = step / span[line]
   )
@@ -311,24 +369,35 @@ own_layout <- function(name, tier = NULL, focus = NULL) {
   )
 }
 
-# Lays out each component with `layout` and packs them.
+# Lays out each component with `layout`, and packs them with their bends.
 layout_parts <- function(n, edges, size, aspect, layout) {
   member <- components(n, edges)
   groups <- unname(split(seq_len(n), member))
-  lines <- split(edges, factor(member[edges$from], seq_along(groups)))
+  lines <- split(seq_len(nrow(edges)), factor(member[edges$from], seq_along(groups)))
   xy <- matrix(0, n, 2L)
-  several <- lengths(groups) > 1L
-  for (k in which(several)) {
+  bends <- list()
+  several <- which(lengths(groups) > 1L)
+  for (k in several) {
     group <- groups[[k]]
-    own <- lines[[k]]
+    own <- edges[lines[[k]], ]
     own[c("from", "to")] <- lapply(own[c("from", "to")], match, group)
-    xy[group, ] <- layout(length(group), own, size[group, , drop = FALSE], group)
+    found <- layout(length(group), own, size[group, , drop = FALSE], group)
+    xy[group, ] <- found
+    of <- attr(found, "bends")
+    of$edge <- lines[[k]][of$edge]
+    bends[[length(bends) + 1L]] <- of
   }
-  pack(xy, size, groups[several], unlist(groups[!several]), aspect, edges)
+  packed <- pack(xy, size, groups[several], unlist(groups[lengths(groups) == 1L]), aspect, edges)
+  bends <- do.call(rbind, bends)
+  moved <- (packed - xy)[edges$from[bends$edge], , drop = FALSE]
+  bends$x <- bends$x + moved[, 1L]
+  bends$y <- bends$y + moved[, 2L]
+  structure(packed, bends = bends)
 }
 
-# Draws every second tier on a light ground, from left to right.
-draw_tiers <- function(place, tiers) {
+# Draws every second tier on a light ground, from left to right, and their names. heads: the names of tiers 1, 2, ..., or
+# NULL.
+draw_tiers <- function(place, tiers, heads) {
   if (is.null(tiers) || !length(tiers)) {
     return(invisible())
   }
@@ -340,4 +409,16 @@ draw_tiers <- function(place, tiers) {
   right <- c(between, max(last) + min(half))
   shaded <- seq_along(first) %% 2L == 0L
   graphics::rect(left[shaded], place$low, right[shaded], place$page[2L], col = "#F4F4F4", border = NA)
+  if (!is.null(heads)) {
+    words <- heads[as.integer(names(first))]
+    fits <- function(cex) all(graphics::strwidth(words, units = "inches", cex = cex) <= right - left)
+    graphics::text(
+      (left + right) / 2,
+      place$page[2L] - 0.1,
+      words,
+      cex = fitting_cex(0.85, fits),
+      font = 3L,
+      col = "#5A5A5A"
+    )
+  }
 }

@@ -24,11 +24,15 @@ place_legend <- function(look, page) {
   )
 }
 
-draw_legend <- function(legend, kinds) {
+# colours: those of edges by a column; the marks of the kinds are then grey.
+draw_legend <- function(legend, kinds, colours = NULL) {
   if (is.null(legend)) {
     return(invisible())
   }
   look <- kinds[match(legend$kinds, kinds$kind), ]
+  if (!is.null(colours)) {
+    look$colour <- "#555555"
+  }
   line <- 0.35 * legend$scale
   left <- legend$left
   y <- legend$y

@@ -12,8 +12,8 @@ most_cells <- 30000L
 pack <- function(xy, size, groups, alone, aspect, edges) {
   blocks <- c(groups, as.list(alone))
   if (length(blocks) > 1L) {
-    # Two components must not look like one: between them is more room than along an edge.
-    gap <- rep(c(1.4, 0.7) * mean(size[, 2L]), c(length(groups), length(alone)))
+    # Two components must not look like one.
+    gap <- rep(1.2 * mean(size[, 2L]), length(blocks))
     ends <- vapply(seq_along(blocks), function(k) extent_of(xy, size, blocks[[k]], gap[k]), numeric(4L))
     sides <- t(ends[3:4, , drop = FALSE] - ends[1:2, , drop = FALSE])
     count <- max(min(cells_each * length(blocks), most_cells), least_cells)
@@ -29,13 +29,22 @@ pack <- function(xy, size, groups, alone, aspect, edges) {
       cells_of(xy, size, blocks[[k]], edges[lines[[k]], , drop = FALSE], ends[1:2, k], gap[k] / 2, cell)
     })
     by <- order(-rowSums(sides), -lengths(blocks))
-    places <- place_shapes(shapes[by], aspect)
+    places <- in_reading_order(place_shapes(shapes[by], aspect), shapes[by], by > length(groups))
     for (k in seq_along(blocks)) {
       shift <- places[match(k, by), ] * cell - ends[1:2, k]
       xy[blocks[[k]], ] <- xy[blocks[[k]], , drop = FALSE] + rep(shift, each = length(blocks[[k]]))
     }
   }
   if (nrow(xy)) sweep(xy, 2L, apply(xy - size / 2, 2L, min)) else xy
+}
+
+# Exchanges the places of nodes without an edge and with equal boxes, so that they are read in their order.
+in_reading_order <- function(places, shapes, alone) {
+  for (same in split(which(alone), vapply(shapes[alone], function(shape) paste(dim(shape), collapse = " "), ""))) {
+    of <- places[same, , drop = FALSE]
+    places[same, ] <- of[order(-of[, 2L], of[, 1L]), ]
+  }
+  places
 }
 
 # Returns the ends of the space that boxes need: left, bottom, right, top.

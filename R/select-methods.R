@@ -59,16 +59,12 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
   } else {
     4.5
   }
-  graphics::par(mar = c(high, 4.5, if (is.null(main)) 1 else 3, 1))
+  graphics::par(mar = c(high, 4.5, if (is.null(main)) 2.2 else 4.2, 1))
   graphics::par(new = TRUE)
   unit <- if (is_one_of(x$criterion, c("DISR", "FCBF"))) "" else " (bits)"
   single <- is.null(x$ensemble)
   height <- if (single) x$score else x$frequency
-  # Leave room for the legend above the highest bar.
   limits <- if (single) range(0, height, x$relevance) else c(0, 1)
-  if (single) {
-    limits[2L] <- limits[2L] + 0.2 * diff(limits)
-  }
   draw_with(
     graphics::plot,
     list(
@@ -100,15 +96,12 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
     graphics::axis(1, at = seq_len(k), labels = x$names, las = 2, cex.axis = 0.8)
   }
   if (single) {
-    graphics::legend(
-      "topright",
+    legend_above(
       legend = c("score when selected", "relevance, I(f; y)"),
       lty = c(1, NA),
       lwd = c(4, NA),
       pch = c(NA, 21),
-      col = c(node_look$border, "#C0392B"),
-      bty = "n",
-      horiz = TRUE
+      col = c(node_look$border, "#C0392B")
     )
   }
   invisible(x)

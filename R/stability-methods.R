@@ -208,8 +208,8 @@ print.summary.pcgpu_stability <- function(x, ...) {
 #' @exportS3Method plot pcgpu_stability
 plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
   which <- check_choice(which, c("strength", "graph"), "which")
-  of_graph <- setdiff(names(formals(plot_average)), c("x", "main", "..."))
-  takes <- if (which == "graph") c(of_graph, base_takes) else graphical_takes
+  of_graph <- setdiff(names(formals(plot_cpdag)), c("x", "main", "..."))
+  takes <- if (which == "graph") c(of_graph, unlist(engine_takes)) else graphical_takes
   if (!is.null(taught <- taught_call(takes))) {
     return(eval(taught, parent.frame()))
   }
@@ -219,10 +219,11 @@ plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL,
   check_dots(list(...), takes, "plot.pcgpu_stability")
   check_object(x)
   if (which == "graph") {
-    plot_average(x, main, ...)
-  } else {
-    plot_strength(x, main, ...)
+    given <- list(...)
+    ours <- list(x = x, main = main, edge_width = "strength")
+    return(do.call(plot_cpdag, c(ours[!names(ours) %in% names(given)], given), quote = TRUE))
   }
+  plot_strength(x, main, ...)
   invisible(x)
 }
 
@@ -259,71 +260,17 @@ plot_strength <- function(x, main, ...) {
   graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
   in_fit <- frame$fit != ""
   graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (many) 0.5 else 0.8, col = colour)
-  # The legend is above the plot, so that it hides no pairs.
-  usr <- graphics::par("usr")
-  graphics::legend(
-    if (many) 10^usr[1L] else usr[1L],
-    usr[4L],
+  legend_above(
     legend = c(
       sprintf("kept (%s)", in_words(sum(frame$kept))),
       "not kept",
-      "in the graph of all rows   ",
+      "in the graph of all rows",
       "not in it",
       sprintf("%s %s", if (x$threshold$strict) "kept above" else "kept from", format(x$threshold$value, digits = 3L))
     ),
+    rows = 2L,
     pch = c(15, 15, 19, 1, NA),
     lty = c(NA, NA, NA, NA, 2),
-    col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B"),
-    bty = "n",
-    cex = 0.8,
-    ncol = 3,
-    yjust = 0,
-    xpd = NA,
-    seg.len = 1
-  )
-}
-
-plot_average <- function(
-  x,
-  main,
-  ...,
-  labels = NULL,
-  around = NULL,
-  order = 1,
-  isolated = NULL,
-  components = NULL,
-  colour = NULL,
-  size = NULL,
-  layout = NULL,
-  edge_colour = NULL,
-  edge_width = "strength",
-  edge_label = NULL
-) {
-  pag <- inherits(x, "pcgpu_pag_stability")
-  asked <- asked_graph(
-    if (pag) lists_of_pag(averaged_marks(x)) else averaged_lists(x),
-    labels,
-    list(
-      around = around,
-      order = order,
-      isolated = isolated,
-      components = components,
-      colour = colour,
-      size = size,
-      layout = layout,
-      edge_colour = edge_colour,
-      edge_width = edge_width,
-      edge_label = edge_label
-    ),
-    x
-  )
-  note <- if (!pag && !x$average$valid) average_note(x)
-  do.call(
-    draw_base,
-    c(
-      list(asked$listed, main, note, edge_colour = asked$kind_colours, wish = asked$wish, remark = asked$remark),
-      of_drawn_nodes(list(...), asked)
-    ),
-    quote = TRUE
+    col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B")
   )
 }

@@ -226,7 +226,7 @@ test_that("one edge of each kind, in literal words", {
   expect_identical(table$difference, c("both", "turned", "turned", "only men", "turned", "only women"))
   expect_output(
     print(compare_graphs(women, men, cpdag = FALSE)),
-    "5 variables, 5 edges in men\n.*Edges: 1 in both, 3 in both with other marks, 1 only in women, 1 only in men;"
+    "5 variables, 5 edges in men\n.*Edges: 4 in both [(]3 with other marks[)], 1 only in women, 1 only in men;"
   )
 })
 

@@ -71,7 +71,8 @@ test_that("other tests have log10_p, and graphs without a search get all sets", 
   x <- data.frame(a = factor(a), b = factor(rbinom(500, 1, 0.2 + 0.6 * a)), c = factor(rbinom(500, 1, 0.5)))
   fit <- suppressMessages(pc(x, alpha = 0.01))
   found <- edge_table(fit, x)
-  expect_identical(found$estimate, NA_real_)
+  share <- table(x$a, x$b) / 500
+  expect_equal(found$estimate, sum(share * log(share / outer(rowSums(share), colSums(share)))))
   expect_equal(10^found$log10_p, disCItest(1, 2, NULL, suff_discrete(x)))
   expect_equal(edge_table(fit, suff_discrete(x))$log10_p, found$log10_p)
   y <- simulate(6, 200, degree = 3)
@@ -98,7 +99,10 @@ test_that("what cannot be used is named", {
   expect_identical(refused(adjusted, y), "data")
   many <- matrix(1, 40, 40) - diag(40)
   dimnames(many) <- list(paste0("v", 1:40), paste0("v", 1:40))
-  e <- expect_error(edge_table(many, suff_gauss(simulate(40, 100)), indepTest = gaussCItest), class = "pcgpu_error_argument")
+  e <- expect_error(
+    edge_table(many, suff_gauss(simulate(40, 100)), indepTest = gaussCItest),
+    class = "pcgpu_error_argument"
+  )
   expect_match(conditionMessage(e), "m.max")
 })
 
@@ -131,4 +135,68 @@ test_that("a table for a paper has q-values and the strengths of stability()", {
   expect_error(edge_table(fit, stability = 3), "stability", class = "pcgpu_error_argument")
   other <- suppressMessages(stability(unname(x), alpha = 0.05, replicates = 2))
   expect_error(edge_table(fit, stability = other), "stability", class = "pcgpu_error_argument")
+})
+
+test_that("no variable of a later tier is given, as in the search", {
+  x <- simulate(8, 200, degree = 4)
+  tiers <- rep(1:2, each = 4)
+  fit <- pc(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), tiers = tiers)
+  found <- edge_table(fit, x)
+  expect_true(all(found$log10_p <= log10(0.05)))
+  of_tier <- stats::setNames(tiers, colnames(x))
+  for (at in seq_len(nrow(found))) {
+    given <- strsplit(found$given[at], ", ")[[1]]
+    expect_lte(max(0, of_tier[given]), max(of_tier[unlist(found[at, 1:2])]))
+  }
+  # Without the tiers some edges look weaker than any test of the search.
+  bare <- edge_table(fit@graph, x, m.max = fit@max.ord)
+  expect_true(any(bare$log10_p > log10(0.05)))
+  # The same for other tests.
+  levels <- as.data.frame(lapply(as.data.frame(x), function(v) cut(v, 2)))
+  fit <- pc(suff_discrete(levels), disCItest, 0.1, labels = names(levels), tiers = tiers)
+  expect_true(all(edge_table(fit, levels)$log10_p <= -1))
+})
+
+test_that("tests of levels, and of rows without holes, have a measure, and p that a number cannot hold", {
+  set.seed(2)
+  n <- 20000
+  a <- rbinom(n, 2, 0.5)
+  b <- rbinom(n, 1, (a + 0.2) / 2.4)
+  x <- data.frame(a = factor(a), b = factor(b), c = factor(rbinom(n, 1, 0.3 + 0.2 * b)), d = factor(rbinom(n, 2, 0.5)))
+  fit <- pc(suff_discrete(x), disCItest, 0.01, labels = names(x))
+  found <- edge_table(fit, x)
+  counts <- table(x$a, x$b)
+  expected <- outer(rowSums(counts), colSums(counts)) / n
+  information <- sum(counts * log(counts / expected)) / n
+  at <- which(found$from == "a" & found$to == "b" | found$from == "b" & found$to == "a")
+  if (found$given[at] == "") {
+    expect_equal(found$estimate[at], information)
+    expect_equal(found$log10_p[at], pchisq(2 * n * information, 2, lower.tail = FALSE, log.p = TRUE) / log(10))
+  }
+  expect_true(all(is.finite(found$log10_p)) && min(found$log10_p) < -320)
+  measure <- pcgpu:::measure_of("disCItest", suff_discrete(x))
+  for (set in list(integer(), 3L, 3:4)) {
+    of <- measure(1L, 2L, set)
+    expect_equal(exp(of$log_p), disCItest(1, 2, set, suff_discrete(x)), tolerance = 1e-8)
+  }
+  small <- measure(1L, 4L, 2L)
+  expect_equal(exp(small$log_p), disCItest(1, 4, 2, suff_discrete(x)), tolerance = 1e-8)
+  y <- simulate(5, 300, degree = 3)
+  y[cbind(1:10, 1:5)] <- NA
+  fit <- pc(y, gaussCItwd, 0.05, labels = colnames(y))
+  found <- edge_table(fit, y)
+  whole <- pcgpu:::measure_of("gaussCItwd", y)(1L, 2L, 3L)
+  expect_equal(exp(whole$log_p), gaussCItwd(1, 2, 3, y), tolerance = 1e-8)
+  expect_true(all(abs(found$estimate) < 1) && !anyNA(found$estimate))
+})
+
+test_that("other correlations, holes and comparisons are refused with a remedy that works", {
+  x <- simulate(5, 100, degree = 3)
+  fit <- suppressMessages(pc(x, alpha = 0.05, correlation = "spearman"))
+  expect_error(edge_table(fit, x), "without `correlation`", class = "pcgpu_error_argument")
+  expect_true(all(edge_table(fit, suff_gauss(x, correlation = "spearman"))$log10_p <= log10(0.05)))
+  plain <- suppressMessages(pc(x, alpha = 0.05))
+  x[1, 1] <- NA
+  expect_error(edge_table(plain, x), "missing values", class = "pcgpu_error_argument")
+  expect_error(edge_table(compare_graphs(plain, fit), x), "one of its graphs", class = "pcgpu_error_argument")
 })

@@ -96,3 +96,35 @@ test_that("the picture of a search with tiers shows them, unless another layout 
     expect_identical(plot(fit, layout = layout), fit)
   }
 })
+
+test_that("edges bend around boxes, and named tiers have headings", {
+  # 1 -> 5 passes three layers.
+  edges <- data.frame(from = c(1, 2, 3, 4, 5), to = c(2, 3, 4, 5, 1), kind = "directed")
+  edges <- edges[c(1:4, 5), ]
+  edges[5, 1:2] <- c(1, 5)
+  for (name in c("layered", "tree")) {
+    bends <- attr(pcgpu:::own_layout(name)(5, edges, boxes(5), 1.4), "bends")
+    expect_identical(nrow(bends) > 0, name == "layered")
+  }
+  bends <- attr(pcgpu:::own_layout("layered")(5, edges, boxes(5), 1.4), "bends")
+  expect_identical(bends$edge, rep(5L, 3))
+  expect_false(is.unsorted(-bends$y))
+  # The same edge from its other end has the bends in the other order.
+  turned <- edges
+  turned[5, ] <- list(5, 1, "undirected")
+  back <- attr(pcgpu:::own_layout("tiers", c(1, 2, 3, 4, 5))(5, turned, boxes(5), 1.4), "bends")
+  expect_false(is.unsorted(-back$x))
+  # In a tree, an edge within a layer that would run through a box is an arc.
+  fan <- data.frame(from = c(1, 1, 1, 2), to = c(2, 3, 4, 4), kind = "undirected")
+  xy <- pcgpu:::own_layout("tree")(4, fan, boxes(4), 1.4)
+  hidden <- abs(order(xy[2:4, 1])[1] - 2) < 2 &&
+    sum(xy[2:4, 1] > min(xy[c(2, 4), 1]) & xy[2:4, 1] < max(xy[c(2, 4), 1])) == 1
+  expect_identical(nrow(attr(xy, "bends")), if (hidden) 1L else 0L)
+  x <- simulate(4, 200, degree = 3)
+  named <- list(before = 1:2, after = 3:4)
+  fit <- pc(suff_gauss(x), gaussCItest, 0.2, p = 4, tiers = named)
+  words <- drawn(plot(fit))$texts$label
+  expect_true(all(c("before", "after") %in% words))
+  plain <- pc(suff_gauss(x), gaussCItest, 0.2, p = 4, tiers = unname(named))
+  expect_false(any(c("before", "after") %in% drawn(plot(plain))$texts$label))
+})

@@ -73,3 +73,23 @@ test_that("a PAG has a legend even if all its edges are of one kind", {
   expect_null(legend("directed", pcgpu:::cpdag_look()))
   expect_null(legend(character(), pcgpu:::pag_look()))
 })
+
+test_that("p-values are drawn as -log10 p, and colours of kinds do not depend on the number of edges", {
+  x <- simulate(6, 300, degree = 3)
+  fit <- pc(suff_gauss(x), gaussCItest, 0.05, p = 6)
+  of <- lines_of(fit, edge_width = "p", edge_label = "p")
+  p <- edge_table(fit)$p
+  drawn <- pcgpu:::table_of(asked(fit)$listed)
+  at <- match(paste(drawn$from, drawn$to), with(edge_table(fit), paste(from, to)))
+  expect_equal(of$width, (0.4 + 2.4 * -log10(p) / max(-log10(p)))[at])
+  expect_identical(of$keys[[1]]$title, "-log10 p")
+  expect_identical(of$label, vapply(p[at], format, "", digits = 2L))
+  three <- matrix(0, 4, 4, dimnames = list(letters[1:4], letters[1:4]))
+  three[1, 2:4] <- 1
+  expect_identical(asked(three, edge_colour = c("red", "gray", "blue"))$kind_colours, c("red", "gray", "blue"))
+  expect_match(
+    conditionMessage(expect_error(plot_cpdag(three, edge_colour = "estimate"), class = "pcgpu_error_argument")),
+    "edge_table(fit, data)$estimate",
+    fixed = TRUE
+  )
+})

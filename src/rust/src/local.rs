@@ -271,7 +271,8 @@ fn rust_pc_select(x: Robj, candidates: Robj, n: Robj, cutoff: Robj, engine: Robj
 
 /// Returns the weakest tests of edges, `list(r, z, start, members)`: the set of edge i is `members[(start[i] + 1):start[i + 1]]`. x:
 /// `list(n, numbers, bed)` or `list(C)`; `near`: the neighbours of each variable; `from`, `to`: the edges; n: the sample size of the tests;
-/// `most`: the size of the largest sets. Returns the number of tests instead if it is above `bound`.
+/// `most`: the size of the largest sets; `tiers`: a number for each variable, or NULL. Returns the number of tests instead if it is above
+/// `bound`.
 /// @noRd
 #[extendr]
 #[allow(clippy::too_many_arguments)]
@@ -282,11 +283,12 @@ fn rust_weakest(
     to: Robj,
     n: Robj,
     most: Robj,
+    tiers: Robj,
     bound: Robj,
     engine: Robj,
     callbacks: Robj,
 ) -> Robj {
-    respond([&x, &near, &from, &to, &n, &most, &bound, &engine, &callbacks], |token| {
+    respond([&x, &near, &from, &to, &n, &most, &tiers, &bound, &engine, &callbacks], |token| {
         let call = Call::new(&engine, &callbacks, token)?;
         let (x, pool) = (input::list(&x, "x")?, &call.machine.pool);
         let rule = Rule::new(input::number(&n, "n")?, 0.0)?;
@@ -299,13 +301,17 @@ fn rust_weakest(
         if near.len() != p || from.len() != to.len() {
             return Err(Failure::Input("internal: these are not the neighbours of all variables".into()));
         }
+        let tiers = tiers.as_real_slice();
+        if tiers.is_some_and(|tiers| tiers.len() != p) {
+            return Err(Failure::Input("internal: each variable needs a tier".into()));
+        }
         let tests: f64 = near.iter().map(|near| tests_at(near.len(), most)).sum();
         if tests > input::number(&bound, "bound")? {
             return Ok(Value::from(tests));
         }
         let all: Vec<u32> = (0..p as u32).collect();
         let found = known.among(&all, pool, &mut call.observer(), |among, observer| {
-            weakest(among, &near, rule, most, pool, observer)
+            weakest(among, &near, rule, most, tiers, pool, observer)
         })?;
         let at = |x: u32, y: u32| {
             let place = near[x as usize].iter().position(|&z| z == y);

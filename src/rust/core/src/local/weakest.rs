@@ -31,7 +31,8 @@ pub fn tests_at(degree: usize, most: usize) -> f64 {
 }
 
 /// Finds for each variable and each of its neighbours `near` the weakest partial correlation of the two, given any set of up to `most` of
-/// the variable's other neighbours. The first of equal ones counts, and small sets come first.
+/// the variable's other neighbours. `tiers`: a number for each variable, if none of a later tier may be given. The first of equal ones
+/// counts, and small sets come first.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and errors of the observer.
@@ -40,6 +41,7 @@ pub fn weakest<C: Correlations + ?Sized>(
     near: &[Vec<u32>],
     rule: Rule,
     most: usize,
+    tiers: Option<&[f64]>,
     pool: &Pool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<Vec<Weakest>>> {
@@ -51,7 +53,8 @@ pub fn weakest<C: Correlations + ?Sized>(
         if let (Ok(mut slot), false) = (found[x].lock(), near[x].is_empty()) {
             if memory::grow(target, near.len(), 0.0, Use::Level) {
                 // If memory runs out, the next check ends the search.
-                *slot = at_variable(of, x as u32, &near[x], rule, most, target, stop).unwrap_or_default();
+                let allowed = |z: u32| tiers.map_or(true, |tiers| tiers[z as usize] <= tiers[x]);
+                *slot = at_variable(of, x as u32, &near[x], rule, most, &allowed, target, stop).unwrap_or_default();
             }
         }
     };
@@ -60,13 +63,16 @@ pub fn weakest<C: Correlations + ?Sized>(
     memory::collected(found.into_iter().map(|slot| slot.into_inner().unwrap_or_default()), Use::Level)
 }
 
-/// Finds the weakest tests of the edges at x. `target`: memory for its correlations with all variables.
+/// Finds the weakest tests of the edges at x. `allowed`: whether a variable may be given; `target`: memory for the correlations of x with
+/// all variables.
+#[allow(clippy::too_many_arguments)]
 fn at_variable<C: Correlations + ?Sized>(
     of: &C,
     x: u32,
     near: &[u32],
     rule: Rule,
     most: usize,
+    allowed: &dyn Fn(u32) -> bool,
     target: &mut [f64],
     stop: &Stop,
 ) -> Result<Vec<Weakest>> {
@@ -75,7 +81,7 @@ fn at_variable<C: Correlations + ?Sized>(
     near.iter().zip(&r).for_each(|(&y, &r)| target[y as usize] = r);
     let square = Square::new(of, target, near, rule, &Pool::none(), &mut || Ok(()))?;
     let weakest = |at: usize| {
-        let others: Vec<usize> = (0..near.len()).filter(|&other| other != at).collect();
+        let others: Vec<usize> = (0..near.len()).filter(|&other| other != at && allowed(near[other])).collect();
         let mut found = Weakest { r: r[at], z: rule.z(r[at], 0), set: Vec::new() };
         for size in 1..=most.min(others.len()) {
             let visit = |set: &[u32], r: f64| {
@@ -128,22 +134,25 @@ mod tests {
         let test = FisherZ::new(n, Reading::GaussCItest).unwrap();
         let gauss = Gauss::of_part(&cells, p, &[], test);
         for most in [0, 1, 2, 8] {
-            let one = weakest(&of, &near, rule, most, &Pool::none(), &mut Unobserved).unwrap();
-            assert_eq!(one, weakest(&of, &near, rule, most, &Pool::new(3), &mut Unobserved).unwrap());
-            for (x, found) in one.iter().enumerate() {
-                assert_eq!(found.len(), near[x].len());
-                for (&y, found) in near[x].iter().zip(found) {
-                    let others: Vec<u32> = near[x].iter().copied().filter(|&z| z != y).collect();
-                    let sets = (0..1u32 << others.len()).map(|bits| {
-                        (0..others.len()).filter(|i| bits >> i & 1 == 1).map(|i| others[i]).collect::<Vec<u32>>()
-                    });
-                    let least = sets
-                        .filter(|set| set.len() <= most)
-                        .map(|set| rule.z(gauss.partial(x, y as usize, &set).unwrap(), set.len()))
-                        .fold(f64::INFINITY, f64::min);
-                    assert!((found.z - least).abs() < 1e-12 && found.set.len() <= most, "{x} {y} {most}");
-                    let r = gauss.partial(x, y as usize, &found.set).unwrap();
-                    assert!((r - found.r).abs() < 1e-12);
+            for tiers in [None, Some(&[1.0, 0.0, 2.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0][..])] {
+                let one = weakest(&of, &near, rule, most, tiers, &Pool::none(), &mut Unobserved).unwrap();
+                assert_eq!(one, weakest(&of, &near, rule, most, tiers, &Pool::new(3), &mut Unobserved).unwrap());
+                for (x, found) in one.iter().enumerate() {
+                    assert_eq!(found.len(), near[x].len());
+                    for (&y, found) in near[x].iter().zip(found) {
+                        let allowed = |z: u32| tiers.map_or(true, |tiers| tiers[z as usize] <= tiers[x]);
+                        let others: Vec<u32> = near[x].iter().copied().filter(|&z| z != y && allowed(z)).collect();
+                        let sets = (0..1u32 << others.len()).map(|bits| {
+                            (0..others.len()).filter(|i| bits >> i & 1 == 1).map(|i| others[i]).collect::<Vec<u32>>()
+                        });
+                        let least = sets
+                            .filter(|set| set.len() <= most)
+                            .map(|set| rule.z(gauss.partial(x, y as usize, &set).unwrap(), set.len()))
+                            .fold(f64::INFINITY, f64::min);
+                        assert!((found.z - least).abs() < 1e-12 && found.set.len() <= most, "{x} {y} {most}");
+                        let r = gauss.partial(x, y as usize, &found.set).unwrap();
+                        assert!((r - found.r).abs() < 1e-12);
+                    }
                 }
             }
         }
