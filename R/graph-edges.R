@@ -50,7 +50,7 @@
 #'   - `estimate`: the measure of the weakest test. It is the partial correlation, with its sign, for [gaussCItest()] and
 #'     [gaussCItwd()]; the conditional mutual information in nats for [disCItest()], [binCItest()], [chi2CItest()] and
 #'     [disCItwd()]; and `NA` for others;
-#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It tells edges apart whose `p` is 0 (for tests
+#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It distinguishes edges whose `p` is 0 (for tests
 #'     whose `estimate` is `NA`, down to -300);
 #'   - `given`: the variables given in that test, as text.
 #'
