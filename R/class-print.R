@@ -1,7 +1,22 @@
 # print(), show() and summary() of a result, in pcalg's format, so that scripts that read the output still work.
 
 print_head <- function(x) {
-  cat("Object of class '", class(x), "', from Call:\n", paste(deparse(x@call), collapse = "\n"), sep = "")
+  cat("Object of class '", class(x), "', from Call:\n", paste(call_lines(x@call), collapse = "\n"), sep = "")
+}
+
+# Returns a call as text. A call of do.call() has values as arguments, and even the code of the function: long ones are
+# named by their class.
+call_lines <- function(call, ...) {
+  parts <- as.list(call)
+  long <- vapply(
+    parts,
+    function(part) is.function(part) || !is.language(part) && length(part) > 0L && utils::object.size(part) > 2000,
+    NA
+  )
+  parts[long] <- lapply(parts[long], function(part) {
+    as.name(if (is.function(part)) "FUN" else sprintf("<%s>", class(part)[1L]))
+  })
+  deparse(as.call(parts), backtick = FALSE, ...)
 }
 
 print_matrix <- function(x, zero.print = ".", ...) {
@@ -200,7 +215,7 @@ print_overview <- function(x) {
   facts <- overview(x, network)
   # A tilde stands for a non-breaking space.
   say <- function(...) cat(chartr("~", " ", strwrap(paste0(...), getOption("width"), exdent = 2L)), sep = "\n")
-  call <- deparse(x@call, width.cutoff = 100L)
+  call <- call_lines(x@call, width.cutoff = 100L)
   cat(
     "Object of class '",
     class(x),

@@ -370,7 +370,7 @@ counts_of_pag <- function(listed, truth) {
   to <- key - from * p
   same <- ends$mark[common] == there[common]
   # A pair is right if both of its ends are.
-  pair <- paste(pmin(from, to), pmax(from, to))
+  pair <- pair_key(from, to)
   wrong <- length(unique(pair[!same]))
   counts <- c(
     edges = length(ends$key) / 2,

@@ -131,8 +131,7 @@ picture_of_comparison <- function(x) {
   kind <- kinds[cbind(seq_len(nrow(kinds)), max.col(kinds != "", "first"))]
   graph <- graph_of_kinds(network$labels, as.integer(edges$from), as.integer(edges$to), kind, network$pag)
   drawn <- network_of(graph)$edges
-  key <- function(edges) paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
-  at <- match(key(drawn), key(edges))
+  at <- match(pair_key(drawn$from, drawn$to), pair_key(edges$from, edges$to))
   several <- length(network$names) > 2L
   levels <- c(if (several) "all" else "both", "turned", paste("only", network$names), if (several) "some")
   list(graph = graph, at = at, difference = factor(edges$difference[at], levels))

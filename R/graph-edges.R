@@ -196,6 +196,9 @@ new_network <- function(labels, table) {
   list(labels = labels, edges = list2DF(as.list(table)))
 }
 
+# Returns a key of each pair of variables, whichever comes first.
+pair_key <- function(from, to) paste(pmin(from, to), pmax(from, to))
+
 # Sorts by the smaller variable, then the larger.
 by_pair <- function(table) table[order(pmin(table$from, table$to), pmax(table$from, table$to)), ]
 

@@ -52,7 +52,7 @@ with_stability <- function(table, stability) {
   from <- match(table$from, stability$labels)
   to <- match(table$to, stability$labels)
   counts <- stability$counts
-  at <- match(paste(pmin(from, to), pmax(from, to)), paste(counts$x, counts$y))
+  at <- match(pair_key(from, to), pair_key(counts$x, counts$y))
   or_none <- function(values) replace(values[at], is.na(at), 0)
   table$strength <- or_none(strengths(stability))
   if (!is_pag) {

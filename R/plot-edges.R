@@ -54,8 +54,7 @@ drawn_edges <- function(wish, x, drawn, nodes) {
   }
   network <- network_of(x)
   table <- named_edges(network)
-  key <- function(from, to) pmin(from, to) * (length(network$labels) + 1) + pmax(from, to)
-  at <- match(key(nodes[drawn$from], nodes[drawn$to]), key(network$edges$from, network$edges$to))
+  at <- match(pair_key(nodes[drawn$from], nodes[drawn$to]), pair_key(network$edges$from, network$edges$to))
   found <- list()
   for (argument in names(wish)) {
     column <- column_of_edges(wish[[argument]], table, argument)

@@ -48,8 +48,8 @@ page_of_graph <- function(x, asked, given) {
   nodes$said <- asked$said
   known <- setdiff(names(edges), c("from", "to", "kind"))
   kinds <- kinds[kinds$kind %in% edges$kind, ]
-  key <- function(edges) paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
-  at <- match(key(edges), key(table_of(listed)))
+  drawn <- table_of(listed)
+  at <- match(pair_key(edges$from, edges$to), pair_key(drawn$from, drawn$to))
   edges$colour <- wish$edges$colour[at]
   edges$width <- wish$edges$width[at]
   list(

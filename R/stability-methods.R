@@ -31,7 +31,7 @@ as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE,
 # Returns for each pair its edge in the graph of all rows, as seen from x, or from y if it is `turned`.
 edges_in_fit <- function(x, counts, turned) {
   edges <- table_of_fit(x)
-  at <- match(paste(counts$x, counts$y), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))
+  at <- match(pair_key(counts$x, counts$y), pair_key(edges$from, edges$to))
   kind <- edges$kind[at]
   ahead <- (edges$from[at] == counts$x) != turned
   ifelse(

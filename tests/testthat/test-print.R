@@ -77,3 +77,10 @@ test_that("graphs without edges print and summarise", {
   expect_match(capture.output(fit), "Total number of edges:       0", all = FALSE)
   expect_match(capture.output(invisible(summary(fit))), "Avg. number of neighbours:  0", all = FALSE)
 })
+
+test_that("a call of do.call() is printed without its data", {
+  fit <- suppressMessages(do.call(pc, list(mtcars, alpha = 0.01)))
+  expect_output(print(fit), "FUN(suffStat = <data.frame>, alpha = 0.01)", fixed = TRUE)
+  fit <- suppressMessages(do.call("pc", list(as.matrix(mtcars), alpha = 0.01, u2pd = "relaxed")))
+  expect_output(summary(fit), "pc(suffStat = <matrix>, alpha = 0.01, u2pd = \"relaxed\")", fixed = TRUE)
+})
