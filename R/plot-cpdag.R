@@ -178,7 +178,7 @@ plot_cpdag <- function(
   ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
   given <- c(of_drawn_nodes(list(...), asked), if (!is.null(asked$kind_colours)) list(edge_colour = asked$kind_colours))
   if (interactive) {
-    page <- plot_interactive(x, asked, main, c(ended, note, asked$remark), file, given)
+    page <- plot_interactive(x, asked, main, c(ended, note, asked$left), file, given)
     return(if (is.null(file)) page else invisible(page))
   }
   if (!is.null(ended)) {
@@ -203,10 +203,10 @@ plot_cpdag <- function(
   invisible(x)
 }
 
-# Returns the parts of a picture: list(listed, nodes, all, names, labelled, wish, said, remark). listed: the graph of the nodes
+# Returns the parts of a picture: list(listed, nodes, all, names, labelled, wish, said, left, remark). listed: the graph of the nodes
 # that are drawn. nodes: their numbers in `listed` as given. all, names: number and names of all nodes. labelled:
 # whether the user gave labels. wish: how nodes are drawn, as draw_base() expects it. said: texts of the values behind
-# colours. remark: a line about what is left out.
+# colours. left: a line about what is left out. remark: lines below the picture.
 # x: what stands for the graph, if edges have values or nodes have tiers.
 asked_graph <- function(listed, labels, wish, x = NULL) {
   tiers <- tiers_of_search(x)
@@ -255,6 +255,7 @@ asked_graph <- function(listed, labels, wish, x = NULL) {
   if (labelled) {
     drawn$labels <- as.character(labels)[nodes]
   }
+  left <- if (length(chosen$left)) paste(chosen$left, collapse = "; ")
   list(
     listed = drawn,
     nodes = nodes,
@@ -275,14 +276,12 @@ asked_graph <- function(listed, labels, wish, x = NULL) {
       heads = if (identical(wish$layout, "tiers")) attr(tiers, "levels")
     ),
     said = said_of_colour(wish$colour, colours, names)[nodes],
-    remark = c(
-      if (length(chosen$left)) paste(chosen$left, collapse = "; "),
-      if (is_crowded(drawn)) {
-        "Too many edges to read: draw a part with `around` or `components`, or a page with interactive = TRUE"
-      }
-    )
+    left = left,
+    remark = c(left, if (is_crowded(drawn)) too_crowded)
   )
 }
+
+too_crowded <- "Too many edges to read: draw a part with `around` or `components`, or a page with interactive = TRUE"
 
 # Returns whether a picture has more edges than an eye can follow: a large component.
 is_crowded <- function(drawn) {

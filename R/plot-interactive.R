@@ -350,7 +350,8 @@ page_legend <- function(kinds, keys, notes) {
   for (key in keys) {
     parts <- c(parts, page_key(key))
   }
-  paste(c(entry(parts), sprintf("<span class=\"faint\">%s</span>", as_html(notes))), collapse = " ")
+  notes <- sprintf("<div class=\"faint\">%s</div>", as_html(notes))
+  paste0(paste(entry(parts), collapse = " "), paste(notes, collapse = ""))
 }
 
 page_key <- function(key) {
