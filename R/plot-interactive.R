@@ -207,6 +207,7 @@ page_json <- function(page, asked) {
     )
   })
   flag <- function(value) if (value) "true" else "false"
+  bends <- attr(page$wide, "bends")
   json <- object(
     names = array(text(nodes$name)),
     others = array(text(asked$names[page$sets$others])),
@@ -214,7 +215,12 @@ page_json <- function(page, asked) {
     y = array(number(page$wide[, 2L])),
     tall_x = if (!is.null(page$tall)) array(number(page$tall[, 1L])),
     tall_y = if (!is.null(page$tall)) array(number(page$tall[, 2L])),
-    stretch = flag(is.null(asked$wish$layout)),
+    stretch = flag(!is.matrix(asked$wish$layout)),
+    bend_edge = if (NROW(bends)) array(bends$edge - 1L),
+    bend_x = if (NROW(bends)) array(number(bends$x)),
+    bend_y = if (NROW(bends)) array(number(-bends$y)),
+    tier = if (!is.null(asked$wish$tiers)) array(asked$wish$tiers),
+    heads = if (!is.null(asked$wish$heads)) array(text(asked$wish$heads)),
     boxes = flag(page$boxes),
     dot_fill = if (!is.null(page$dot_fill)) text(page$dot_fill),
     labels = text(if (asked$wish$shown == "boxes" && !asked$labelled) "all" else asked$wish$shown),

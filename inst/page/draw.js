@@ -11,6 +11,14 @@ const edgesOf = names.map(() => []);
 for (let e = 0; e < m; e++) { edgesOf[from[e]].push(e); edgesOf[to[e]].push(e); }
 const other = (e, i) => from[e] === i ? to[e] : from[e];
 
+// Places through which an edge runs, until one of its nodes is dragged.
+const bendsOf = new Map();
+(data.bend_edge || []).forEach((e, k) => bendsOf.set(e, (bendsOf.get(e) || []).concat(k)));
+const isBent = e => bendsOf.has(e) && [from[e], to[e]].every(i => x[i] === data.x[i] && y[i] === data.y[i]);
+// The points of an edge's line on the screen, from the middle of one node to that of the other.
+const pointsOf = e => [[X[from[e]], Y[from[e]]]].concat(
+  isBent(e) ? bendsOf.get(e).map(k => onScreen(data.bend_x[k], data.bend_y[k])) : [], [[X[to[e]], Y[to[e]]]]);
+
 // Order in which nodes get their labels: nodes of `around`, then those with the largest values or most neighbours.
 const isFocus = new Set(data.focus);
 const weight = i => data.size_of ? data.size_of[i] : edgesOf[i].length;
@@ -66,11 +74,11 @@ function fit() {
   fitted = scale;
   moved = false;
 }
+function onScreen(a, b) {
+  return [(a * stretch[0] - centre[0]) * scale + W / 2, (b * stretch[1] - centre[1]) * scale + H / 2];
+}
 function project() {
-  for (let i = 0; i < n; i++) {
-    X[i] = (x[i] * stretch[0] - centre[0]) * scale + W / 2;
-    Y[i] = (y[i] * stretch[1] - centre[1]) * scale + H / 2;
-  }
+  for (let i = 0; i < n; i++) [X[i], Y[i]] = onScreen(x[i], y[i]);
 }
 function zoom(factor, px, py) {
   const next = Math.min(Math.max(scale * factor, fitted / 3), Math.max(fitted * 40, 40));
@@ -169,6 +177,27 @@ function bright() {
   }
   return set;
 }
+// Tiers from left to right: every second one on a light ground, and their names.
+function drawTiers() {
+  if (!data.tier || ownPlaces) return;
+  const half = i => boxed() ? halfBox(i)[0] * scale : radius(i), ends = new Map();
+  for (let i = 0; i < n; i++) {
+    const [a, b] = ends.get(data.tier[i]) || [Infinity, -Infinity];
+    ends.set(data.tier[i], [Math.min(a, X[i] - half(i)), Math.max(b, X[i] + half(i))]);
+  }
+  const tiers = Array.from(ends.keys()).sort((a, b) => a - b);
+  tiers.forEach((tier, k) => {
+    const [a, b] = ends.get(tier);
+    const left = k ? (ends.get(tiers[k - 1])[1] + a) / 2 : a - 12;
+    const right = k < tiers.length - 1 ? (b + ends.get(tiers[k + 1])[0]) / 2 : b + 12;
+    pen.fillStyle = "#f4f4f4";
+    if (k % 2) pen.fillRect(left, 0, right - left, H);
+    if (data.heads) {
+      pen.fillStyle = "#5a5a5a"; pen.font = "italic 12px " + family; pen.textAlign = "center"; pen.textBaseline = "top";
+      pen.fillText(data.heads[tier - 1] || "", (left + right) / 2, 4);
+    }
+  });
+}
 function drawEdges(lit) {
   const head = data.boxes && boxed() ? Math.max(5, Math.min(0.75 * scale, 13)) :
     Math.max(3, Math.min(0.6 * scale, 10));
@@ -205,22 +234,29 @@ function drawEdges(lit) {
     const heads = [], circles = [];
     pen.beginPath();
     for (const e of group.edges) {
-      const a = from[e], b = to[e];
-      let ux = X[b] - X[a], uy = Y[b] - Y[a];
-      const length = Math.hypot(ux, uy);
-      if (length < 1e-6) continue;
-      ux /= length; uy /= length;
-      const start = reach(a, ux, uy), end = reach(b, ux, uy), rest = length - start - end;
+      const points = pointsOf(e), k = points.length;
+      // Directions from a node into the line, at both ends.
+      const into = (p, q) => { const l = Math.hypot(q[0] - p[0], q[1] - p[1]); return [(q[0] - p[0]) / l, (q[1] - p[1]) / l, l]; };
+      const [ux, uy, length] = into(points[0], points[1]), [vx, vy] = into(points[k - 1], points[k - 2]);
+      if (!(length > 1e-6)) continue;
+      const start = reach(from[e], ux, uy), end = reach(to[e], vx, vy), rest = k > 2 ? Infinity : length - start - end;
       if (rest <= 0) continue;
       const mark = Math.min(head, 0.45 * rest);
-      const first = [X[a] + ux * start, Y[a] + uy * start], last = [X[b] - ux * end, Y[b] - uy * end];
-      const cut = type => type === "arrow" ? 0.8 * mark : type === "circle" ? 0.8 * mark : 0;
+      const first = [points[0][0] + ux * start, points[0][1] + uy * start];
+      const last = [points[k - 1][0] + vx * end, points[k - 1][1] + vy * end];
+      const cut = type => type === "tail" ? 0 : 0.8 * mark;
       const s = cut(group.look.tail), t = cut(group.look.head);
-      pen.moveTo(first[0] + ux * s, first[1] + uy * s);
-      pen.lineTo(last[0] - ux * t, last[1] - uy * t);
-      [[group.look.tail, first, -1], [group.look.head, last, 1]].forEach(([type, at, way]) => {
-        if (type === "arrow") heads.push([at, ux * way, uy * way, mark]);
-        if (type === "circle") circles.push([at[0] - 0.4 * mark * ux * way, at[1] - 0.4 * mark * uy * way, 0.4 * mark]);
+      points[0] = [first[0] + ux * s, first[1] + uy * s];
+      points[k - 1] = [last[0] + vx * t, last[1] + vy * t];
+      pen.moveTo(...points[0]);
+      for (let i = 1; i < k; i++) {
+        const o = points[Math.max(i - 2, 0)], p = points[i - 1], q = points[i], r = points[Math.min(i + 1, k - 1)];
+        if (k === 2) pen.lineTo(...q);
+        else pen.bezierCurveTo(p[0] + (q[0] - o[0]) / 6, p[1] + (q[1] - o[1]) / 6, q[0] - (r[0] - p[0]) / 6, q[1] - (r[1] - p[1]) / 6, ...q);
+      }
+      [[group.look.tail, first, ux, uy], [group.look.head, last, vx, vy]].forEach(([type, at, dx, dy]) => {
+        if (type === "arrow") heads.push([at, -dx, -dy, mark]);
+        if (type === "circle") circles.push([at[0] + 0.4 * mark * dx, at[1] + 0.4 * mark * dy, 0.4 * mark]);
       });
     }
     pen.stroke();
@@ -334,6 +370,7 @@ function draw() {
   pen.clearRect(0, 0, W, H);
   project();
   const lit = bright();
+  drawTiers();
   drawEdges(lit);
   drawNodes(lit);
   labelled = drawLabels(lit);

@@ -121,10 +121,13 @@ function edgeAt(px, py, slack) {
   let best = null, least = slack;
   for (let e = 0; e < m; e++) {
     if (!shown[e]) continue;
-    const a = from[e], b = to[e], dx = X[b] - X[a], dy = Y[b] - Y[a];
-    const t = Math.max(0, Math.min(1, ((px - X[a]) * dx + (py - Y[a]) * dy) / (dx * dx + dy * dy || 1)));
-    const away = Math.hypot(px - X[a] - t * dx, py - Y[a] - t * dy);
-    if (away < least) { least = away; best = e; }
+    const points = pointsOf(e);
+    for (let k = 1; k < points.length; k++) {
+      const [ax, ay] = points[k - 1], dx = points[k][0] - ax, dy = points[k][1] - ay;
+      const t = Math.max(0, Math.min(1, ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy || 1)));
+      const away = Math.hypot(px - ax - t * dx, py - ay - t * dy);
+      if (away < least) { least = away; best = e; }
+    }
   }
   return best;
 }

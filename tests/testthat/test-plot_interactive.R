@@ -269,3 +269,22 @@ test_that("in Chromium, a click explains a node, a pair and an edge, and filters
   expect_identical(said[9:10], c("wrong", "3"))
   expect_identical(said[11], as.character(sum(p == min(p))))
 })
+
+test_that("the page has bent edges, tiers and their names", {
+  x <- simulate(6, 300, degree = 3)
+  fit <- pc(suff_gauss(x), gaussCItest, 0.2, p = 6, tiers = list(early = 1:2, later = 3:4, last = 5:6))
+  html <- paste(plot(fit, interactive = TRUE)$html, collapse = "\n")
+  expect_match(html, "\"tier\":[1,1,2,2,3,3]", fixed = TRUE)
+  expect_match(html, "\"heads\":[\"early\",\"later\",\"last\"]", fixed = TRUE)
+  bends <- attr(
+    pcgpu:::own_layout("tiers", c(1, 1, 2, 2, 3, 3))(
+      6,
+      pcgpu:::table_of(pcgpu:::edges_of(fit)),
+      cbind(rep(1.6, 6), 1.8),
+      1.6
+    ),
+    "bends"
+  )
+  expect_identical(grepl("bend_edge", html, fixed = TRUE), nrow(bends) > 0)
+  expect_false(grepl("bend_edge|\"tier\"|\"heads\"", plot(fit, interactive = TRUE, layout = "stress")$html[1]))
+})
