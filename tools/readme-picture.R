@@ -43,7 +43,7 @@ study <- data.frame(
   expression[patients$patient, genes],
   check.names = FALSE
 )
-tiers <- list(c("sex", "age"), c("subtype", "purity", genes), "stage", "died")
+tiers <- list(patient = c("sex", "age"), tumour = c("subtype", "purity", genes), stage = "stage", outcome = "died")
 file <- "man/figures/README-network.png"
 grDevices::png(file, width = 760, height = 500, res = 100)
 # The lines of README.md.
