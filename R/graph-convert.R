@@ -175,7 +175,7 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
   if (!nrow(edges)) {
     return(graph)
   }
-  arcs <- arcs_of(edges)
+  arcs <- arcs_of(edges, both = TRUE)
   arcs <- cbind(from = network$labels[arcs$from], to = network$labels[arcs$to])
   tryCatch(bnlearn::`arcs<-`(graph, check.cycles = check, value = arcs), error = function(e) {
     abort_argument(
