@@ -65,23 +65,13 @@ need_disco <- function() {
 
 # The engine: returns list(set_knowledge, run), as causalDisco's make_runner() expects it from a registered function. It
 # passes `score` and `directed_as_undirected_knowledge`, too, which have no meaning here.
-disco_runner <- function(
-  alg,
-  test = NULL,
-  alpha = 0.05,
-  score = NULL,
-  ...,
-  directed_as_undirected_knowledge = FALSE
-) {
+disco_runner <- function(alg, test = NULL, alpha = 0.05, score = NULL, ..., directed_as_undirected_knowledge = FALSE) {
   alg <- check_choice(alg, c("pc", "fci", "rfci"), "alg")
   known <- causalDisco::knowledge()
-  list(
-    set_knowledge = function(knowledge) known <<- knowledge,
-    run = function(data) {
-      given <- c(list(quote(data)), disco_test(test), list(alpha = alpha), knowledge_of_disco(known), list(...))
-      causalDisco::as_disco(caugi_of(do.call(alg, given)), known)
-    }
-  )
+  list(set_knowledge = function(knowledge) known <<- knowledge, run = function(data) {
+    given <- c(list(quote(data)), disco_test(test), list(alpha = alpha), knowledge_of_disco(known), list(...))
+    causalDisco::as_disco(caugi_of(do.call(alg, given)), known)
+  })
 }
 
 disco_tests <- c(
