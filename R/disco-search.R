@@ -33,9 +33,9 @@
 #' known <- causalDisco::knowledge(
 #'   tpc_example,
 #'   tier(
-#'     child ~ tidyselect::starts_with("child"),
-#'     youth ~ tidyselect::starts_with("youth"),
-#'     old ~ tidyselect::starts_with("oldage")
+#'     child ~ child_x1 + child_x2,
+#'     youth ~ youth_x3 + youth_x4,
+#'     old ~ oldage_x5 + oldage_x6
 #'   )
 #' )
 #' method <- disco_search("pc", test = "fisher_z", alpha = 0.05, numCores = 2)

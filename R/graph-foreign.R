@@ -2,13 +2,15 @@
 
 # Returns a graph of one of these packages in a form of ours, and anything else unchanged.
 known_graph <- function(x) {
+  pag <- FALSE
   if (inherits(x, "Disco")) {
+    pag <- isTRUE(unclass(x)$graph_type %in% c("PAG", "RFCI-PAG"))
     x <- unclass(x)$caugi
   }
   if (inherits(x, "dagitty")) {
     graph_of_dagitty(x)
   } else if (inherits(x, "caugi::caugi")) {
-    graph_of_caugi(x)
+    graph_of_caugi(x, pag)
   } else {
     x
   }
@@ -27,13 +29,13 @@ graph_of_dagitty <- function(x) {
 }
 
 # caugi has no class for PAGs: caugi_of() gives them, and CPDAGs with conflicts, the class "UNKNOWN".
-graph_of_caugi <- function(x) {
+graph_of_caugi <- function(x, pag = FALSE) {
   need_package("caugi", "a graph of caugi needs the package caugi")
   edges <- as.data.frame(caugi::edges(x))
   turned <- edges$edge == "--o"
   edges[turned, c("from", "to")] <- edges[turned, c("to", "from")]
   edges$edge[turned] <- "o--"
-  pag <- any(grepl("o", edges$edge, fixed = TRUE)) || S7::prop(x, "graph_class") %in% c("ADMG", "AG")
+  pag <- pag || any(grepl("o", edges$edge, fixed = TRUE)) || S7::prop(x, "graph_class") %in% c("ADMG", "AG")
   graph_of_arcs(x, as.character(caugi::nodes(x)$name), edges$from, edges$to, edges$edge, pag)
 }
 

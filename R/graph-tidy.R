@@ -28,9 +28,9 @@
 #'   `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no
 #'   `valid_cpdag`.
 #'
-#'   For a result of [stability()], the columns are `variables`, `samples`, `edges` (those that are kept), `pairs` (those
-#'   that are adjacent in any sample), `replicates`, `threshold`, `test`, `alpha` and `device`. For a result of
-#'   [markov_check()], they are `variables`, `alpha`, and the row of independences of its `summary`.
+#'   For a result of [stability()], further columns are `replicates`, `threshold`, and `pairs`, the number of pairs that
+#'   are adjacent in any sample. `edges` counts the edges that are kept. For a result of [markov_check()], the columns
+#'   are `variables`, `alpha`, and the row of independences of its `summary`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #'

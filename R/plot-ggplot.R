@@ -30,7 +30,8 @@
 #' ggplot2::autoplot(fit) + ggplot2::labs(title = "Eight variables")
 #' ggplot2::autoplot(fci(x, gaussCItest, alpha = 0.01, numCores = 2))
 #' @name autoplot.pcCompact
-#' @aliases autoplot.pcAlgo autoplot.fciAlgo autoplot.pcgpu_graph
+#' @aliases autoplot.pcAlgo autoplot.fciAlgo autoplot.pcgpu_graph autoplot.pcgpu_pag_stability
+#'   autoplot.pcgpu_joint_effects
 #' @exportS3Method ggplot2::autoplot
 autoplot.pcCompact <- function(
   object,

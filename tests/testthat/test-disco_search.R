@@ -45,11 +45,7 @@ test_that("disco() gives the graphs of causalDisco's engines", {
   data <- get(utils::data("tpc_example", package = "causalDisco", envir = environment()))
   known <- causalDisco::knowledge(
     data,
-    tier(
-      child ~ tidyselect::starts_with("child"),
-      youth ~ tidyselect::starts_with("youth"),
-      old ~ tidyselect::starts_with("oldage")
-    )
+    tier(child ~ child_x1 + child_x2, youth ~ youth_x3 + youth_x4, old ~ oldage_x5 + oldage_x6)
   )
   run <- function(method, knowledge = NULL) causalDisco::disco(data, method, knowledge)
   same <- function(ours, theirs) {

@@ -52,6 +52,10 @@ test_that("graphs of caugi are read back", {
   expect_identical(read(from = "a", edge = "--o", to = "b")[1:2], data.frame(from = "b", to = "a"))
   hidden <- caugi::caugi(from = c("a", "b"), edge = c("-->", "<->"), to = c("b", "c"), class = "ADMG")
   expect_true(pcgpu:::is_pag(hidden))
+  # causalDisco knows which graph of caugi is a PAG.
+  plain <- caugi::caugi(from = c("a", "c"), edge = c("-->", "<->"), to = c("b", "b"), class = "UNKNOWN")
+  expect_false(pcgpu:::is_pag(plain))
+  expect_true(pcgpu:::is_pag(structure(list(caugi = plain, graph_type = "PAG"), class = "Disco")))
 })
 
 test_that("graphs of tidygraph are read back", {
