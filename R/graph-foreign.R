@@ -2,6 +2,10 @@
 
 # Returns a graph of one of these packages in a form of ours, and anything else unchanged.
 known_graph <- function(x) {
+  # inherits() would load the package of an S4 class, which may not be installed.
+  if (isS4(x)) {
+    return(x)
+  }
   pag <- FALSE
   if (inherits(x, "Disco")) {
     pag <- isTRUE(unclass(x)$graph_type %in% c("PAG", "RFCI-PAG"))

@@ -105,4 +105,5 @@ test_that("arguments are checked", {
   expect_identical(argument(ggplot2::autoplot(dag, edge_width = "p")), "edge_width")
   expect_identical(argument(ggplot2::autoplot(dag, colour = 1:3)), "colour")
   expect_identical(argument(ggplot2::autoplot(dag, around = "x")), "around")
+  expect_identical(argument(ggplot2::autoplot(compare_graphs(dag, dag), edge_colour = "weight")), "edge_colour")
 })
