@@ -16,8 +16,8 @@
 #' @param which For [stability()]: `"strength"` for pairs by strength, or `"graph"` for the averaged graph, which takes
 #'   the arguments above.
 #' @param n For [causal_effects()]: the largest number of pairs.
-#' @param ... For the graph of [stability()] and of [compare_graphs()]: the arguments above that concern graphs, but for
-#'   a comparison not `edge_colour`, which shows in which graphs an edge is. Otherwise it must be empty.
+#' @param ... For the graph of [stability()] and of [compare_graphs()]: the arguments above that concern graphs. A
+#'   comparison does not take `edge_colour`, which shows in which graphs an edge is. Otherwise it must be empty.
 #' @return An object of class `ggplot`. The data of a graph are those of its nodes: `name`, `x`, `y`, `degree` and, with
 #'   `colour`, `value`. The data of its first layer are the edges: the columns of [edge_table()], `x`, `y`, `xend` and
 #'   `yend`.
