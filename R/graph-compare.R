@@ -62,7 +62,9 @@
 #' @param estimated A graph, or a list of graphs, whose names appear in the table. Graphs are results of
 #'   [pc()], of [fci()] or of pcalg; [graph::graphNEL-class]; adjacency matrices, as `as(graph, "matrix")` returns them
 #'   or as pcalg's `"amat"`; or graphs of [random_dag()] and [cpdag_of()], of [stability()] (the averaged graph), of
-#'   igraph, or of bnlearn.
+#'   igraph and tidygraph, of bnlearn, of dagitty, or of caugi and causalDisco. In dagitty and caugi, `<->` is a hidden
+#'   common cause, which makes a graph a PAG. It is a conflict in a `"pdag"` of dagitty and in a graph of caugi of class
+#'   `"UNKNOWN"` without circles, which is how [as_dagitty()] and [caugi_of()] write conflicts.
 #' @param true The true graph, or any other, in one of these forms. If it is missing, all pairs of the list `estimated`
 #'   are compared. Variables are matched by name, or by position if the names in one of the graphs are only numbers.
 #' @param cpdag If `TRUE`, DAGs are converted to their CPDAG (see [cpdag_of()]) before comparison, because data cannot
@@ -139,6 +141,9 @@ compare_graphs <- function(estimated, true, cpdag = TRUE) {
 # Compares graphs with the last of them or, if `pairs`, each with each. `names`: one for each graph.
 compare_listed <- function(graphs, names, cpdag, pairs, is_truth) {
   count <- length(graphs)
+  graphs <- lapply(seq_len(count), function(at) {
+    about(if (pairs || at < count) "estimated" else "true", known_graph(graphs[[at]]))
+  })
   pag <- any(vapply(graphs, is_pag, NA))
   read <- function(graph, argument) {
     if (pag) {

@@ -175,8 +175,7 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
   if (!nrow(edges)) {
     return(graph)
   }
-  arcs <- arcs_of(edges)
-  arcs <- cbind(from = network$labels[arcs$from], to = network$labels[arcs$to])
+  arcs <- arcs_of_bn(edges, network$labels)
   tryCatch(bnlearn::`arcs<-`(graph, check.cycles = check, value = arcs), error = function(e) {
     abort_argument(
       "x",
@@ -185,6 +184,12 @@ as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE)
       is = sprintf("a graph that bnlearn refuses (%s)", conditionMessage(e))
     )
   })
+}
+
+# Returns the arcs of a graph of bnlearn, in which an undirected edge is two arcs.
+arcs_of_bn <- function(edges, labels) {
+  arcs <- arcs_of(edges, both = TRUE)
+  cbind(from = labels[arcs$from], to = labels[arcs$to])
 }
 
 #' Convert a result to dagitty

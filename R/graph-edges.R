@@ -20,7 +20,7 @@
 #'   - a result of [stability()], for the edges of its averaged graph;
 #'   - a result of [compare_graphs()] or [compare_groups()], for the edges of all its graphs;
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
-#'     graph of igraph.
+#'     graph of igraph, bnlearn, dagitty or caugi.
 #' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
 #' @param stability `NULL`, or a result of [stability()], whose strengths the table then has.
 #' @param indepTest The test; `NULL` for that of the search or, for other graphs, the one that suits the columns of the data.
@@ -157,6 +157,7 @@ arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 # kinds are those of a PAG, in which "<->" is a hidden common cause, not a conflict. All tables of edges, conversions
 # and files are made from this.
 network_of <- function(x) {
+  x <- known_graph(x)
   check_object(x)
   if (is_compact(x)) {
     return(new_network(x@labels, compact_edges(x)))
@@ -251,10 +252,14 @@ drawn_edges_of <- function(x) {
 }
 
 # Returns whether x stands for a PAG.
-is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x) || inherits(x, "pcgpu_pag_stability")
+is_pag <- function(x) {
+  x <- known_graph(x)
+  is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x) || inherits(x, "pcgpu_pag_stability")
+}
 
 # Returns the matrix of marks of a PAG, NULL if x is not one.
 marks_of_pag <- function(x) {
+  x <- known_graph(x)
   check_object(x)
   if (is_fci(x)) {
     attr(x, "amat")
@@ -270,6 +275,7 @@ marks_of_pag <- function(x) {
 # Returns labels, neighbour lists and weights of anything that stands for a graph, except PAGs. `instead`: what accepts
 # PAGs, for the error message.
 edges_of <- function(x, instead = NULL) {
+  x <- known_graph(x)
   check_object(x)
   if (is_pag(x)) {
     refuse_pag(x, instead = instead)

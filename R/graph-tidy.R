@@ -5,8 +5,9 @@
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or
 #'   [fciPlus()]. `tidy()` and `as.data.frame()` also accept a graph of [random_dag()] or [cpdag_of()], and a result of
-#'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()].
-#'   `as.data.frame()` also accepts the graph of [averaged_cpdag()].
+#'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()], [q_values()] or
+#'   [compare_graphs()]. `glance()` also accepts a result of [stability()] or [markov_check()]. `as.data.frame()` also
+#'   accepts the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
 #' @param ... For `tidy()`: arguments of `as.data.frame()` of `x`, such as `n` for the first rows of effects. For the
 #'   others: must be empty.
@@ -26,6 +27,10 @@
 #'   `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`), `partially_undirected` (`o--`) and
 #'   `undirected` (`---`). `tests_pdsep` and `max_size_pdsep` refer to the possible-d-sep phase, and there is no
 #'   `valid_cpdag`.
+#'
+#'   For a result of [stability()], further columns are `replicates`, `threshold`, and `pairs`, the number of pairs that
+#'   are adjacent in any sample. `edges` counts the edges that are kept. For a result of [markov_check()], the columns
+#'   are `variables`, `alpha`, and the row of independences of its `summary`.
 #'
 #'   For a result of pcalg itself, anything that its class does not contain is `NA`.
 #'
@@ -85,8 +90,11 @@ tidy.pcgpu_markov <- tidy.pcgpu_effects
 #' @exportS3Method generics::tidy
 tidy.pcgpu_q_values <- function(x, ...) {
   check_dots(list(...), character(), "tidy.pcgpu_q_values")
-  structure(x, class = "data.frame", tests = NULL, method = NULL)
+  list2DF(lapply(x, identity))
 }
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_comparison <- tidy.pcgpu_q_values
 
 #' @rdname tidy.pcCompact
 #' @exportS3Method as.data.frame pcCompact
@@ -150,6 +158,34 @@ glance.fciAlgo <- function(x, ...) {
       ended_early = facts$ended_early
     )
   ))
+}
+
+#' @exportS3Method generics::glance
+glance.pcgpu_stability <- function(x, ...) {
+  check_dots(list(...), character(), "glance.pcgpu_stability")
+  check_object(x)
+  list2DF(list(
+    variables = length(x$labels),
+    samples = as.double(x$n),
+    edges = sum(is_kept_edge(x)),
+    pairs = nrow(x$counts),
+    replicates = x$replicates,
+    threshold = x$threshold$value,
+    test = x$test %||% NA_character_,
+    alpha = x$alpha,
+    device = paste(x$device, collapse = " + ")
+  ))
+}
+
+#' @exportS3Method generics::glance
+glance.pcgpu_pag_stability <- glance.pcgpu_stability
+
+#' @exportS3Method generics::glance
+glance.pcgpu_markov <- function(x, ...) {
+  check_dots(list(...), character(), "glance.pcgpu_markov")
+  check_object(x)
+  of_independences <- x$summary[x$summary$implied == "independence", c("tests", "answered", "below", "ks", "ad")]
+  list2DF(c(list(variables = length(x$labels), alpha = x$alpha), lapply(of_independences, identity)))
 }
 
 # Names of the kinds of edges of a PAG (Zhang 2008).

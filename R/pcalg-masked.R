@@ -4,7 +4,18 @@
 
 # Packages with functions of our names (edges, neighbours, skeleton, p_value, pc and so on). The clashing names are
 # looked up in the attached package.
-sharing_names <- c("bnlearn", "caugi", "dagitty", "igraph", "micd", "parameters", "pcalg", "S4Vectors", "tidygraph")
+sharing_names <- c(
+  "bnlearn",
+  "caugi",
+  "causalDisco",
+  "dagitty",
+  "igraph",
+  "micd",
+  "parameters",
+  "pcalg",
+  "S4Vectors",
+  "tidygraph"
+)
 
 # Packages whose functions ours replace on purpose, argument by argument, so that nothing is lost if ours come first.
 replaced_on_purpose <- c("micd", "pcalg")
@@ -74,4 +85,5 @@ drop_hooks <- function() {
     drop(packageEvent(package, "attach"), after_attach)
   }
   drop(packageEvent("pcalg", "onLoad"), after_pcalg)
+  drop(packageEvent("causalDisco", "onLoad"), after_disco)
 }

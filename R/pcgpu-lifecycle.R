@@ -54,8 +54,9 @@
 #' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
 #' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edge_table()`, `sepset()` and
 #'   `p_value()`, rather than slots.
-#' - Plots, including [plot_cpdag()]: their content, arguments and look. [as_igraph()], [as_bn()], [as_dagitty()],
-#'   [caugi_of()] follow the packages to which they convert.
+#' - Plots, including [plot_cpdag()] and [autoplot()][autoplot.pcCompact]: their content, arguments and look.
+#'   [as_igraph()], [as_bn()], [as_dagitty()], [caugi_of()] and [disco_search()] follow the packages to which they
+#'   convert.
 #'
 #' **Internal**: may change at any time.
 #' - Objects reached by `pcgpu:::`; the attribute `"pcgpu"` of calls (use `run_details()`); elements that no help page

@@ -13,6 +13,10 @@
   conversions(topenv())
   refuse_as_graph()
   watch_attached()
+  setHook(packageEvent("causalDisco", "onLoad"), after_disco)
+  if (isNamespaceLoaded("causalDisco")) {
+    after_disco()
+  }
 }
 
 .onAttach <- function(libname, pkgname) {

@@ -1,3 +1,9 @@
+test_that("an undirected edge is two arcs", {
+  edges <- list2DF(list(from = c(1L, 3L), to = c(2L, 2L), kind = c("---", "-->")))
+  found <- pcgpu:::arcs_of_bn(edges, c("a", "b", "c"))
+  expect_identical(found, cbind(from = c("a", "b", "c"), to = c("b", "a", "b")))
+})
+
 test_that("bnlearn has the same arcs, and gives the graph back", {
   skip_if_not_installed("bnlearn")
   for (fit in mixed_fits()) {

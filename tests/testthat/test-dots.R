@@ -105,6 +105,7 @@ test_that("no exported function has an argument that it does not know", {
     rfci = list(x, alpha = 0.1),
     fciPlus = list(x, alpha = 0.1),
     pdsep = list(),
+    disco_search = list(),
     pc_control = list(),
     plan_search = list(x, alpha = 0.1),
     recommend_test = list(x),

@@ -67,3 +67,33 @@ test_that("effects, selections and q-values are tidy", {
   found <- stability(x, gaussCItest, alpha = 0.1, replicates = 5, seed = 1, numCores = 2)
   expect_identical(generics::tidy(found), edges(found))
 })
+
+test_that("comparisons are tidy, and averages and checks have one row", {
+  skip_if_not_installed("generics")
+  x <- simulate(6, 200, seed = 4)
+  fit <- pc(x, gaussCItest, 0.1, u2pd = "valid", numCores = 2)
+  compared <- compare_graphs(list(a = fit, b = pc(x, gaussCItest, 0.5, numCores = 2)), as(fit, "amat"))
+  tidied <- generics::tidy(compared)
+  expect_identical(class(tidied), "data.frame")
+  expect_identical(setdiff(names(attributes(tidied)), c("names", "class", "row.names")), character())
+  expect_identical(tidied$shd, compared$shd)
+  for (method in c("pc", "fci")) {
+    found <- stability(x, gaussCItest, alpha = 0.1, replicates = 5, seed = 1, method = method, numCores = 2)
+    row <- generics::glance(found)
+    expect_identical(row$edges, nrow(edges(found)))
+    expect_identical(row$samples, 200)
+    expect_identical(
+      row[c("variables", "replicates", "alpha")],
+      list2DF(list(variables = 6L, replicates = 5L, alpha = 0.1))
+    )
+    expect_identical(row$test, "gaussCItest")
+  }
+  own <- function(x, y, S, suffStat) cor.test(suffStat[, x], suffStat[, y])$p.value
+  found <- stability(x, own, alpha = 0.1, replicates = 2, seed = 1, numCores = 2)
+  expect_identical(dim(generics::glance(found)), c(1L, 9L))
+  checked <- markov_check(fit, x, gaussCItest, numCores = 2)
+  row <- generics::glance(checked)
+  expect_identical(names(row), c("variables", "alpha", "tests", "answered", "below", "ks", "ad"))
+  expect_identical(row$ks, checked$summary$ks[1])
+  expect_error(generics::glance(checked, 1), class = "pcgpu_error_argument")
+})
