@@ -67,8 +67,7 @@ autoplot.pcCompact <- function(
   # The rows of the table of edges, and what the layer needs.
   network <- network_of(object)
   table <- named_edges(network)
-  pair <- function(from, to) paste(pmin(from, to), pmax(from, to))
-  at <- match(pair(asked$nodes[drawn$from], asked$nodes[drawn$to]), pair(network$edges$from, network$edges$to))
+  at <- match(pair_key(asked$nodes[drawn$from], asked$nodes[drawn$to]), pair_key(network$edges$from, network$edges$to))
   box <- if (boxes) labels else character(n)
   looks <- list(edge_colour = edge_colour, edge_width = edge_width)
   looks <- Map(column_of_edges, Filter(Negate(is.null), looks), list(table), names(Filter(Negate(is.null), looks)))
