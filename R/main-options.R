@@ -57,7 +57,7 @@ option_table <- function() {
     c("id", "NAME", "pc fci stability plan", "id", "column of groups, within which values are compared"),
     c("m-max", "NUMBER", searches, "m.max", "size of the largest conditioning sets"),
     c("conservative", "", searches, "conservative", "decide v-structures by the conservative rule"),
-    c("maj-rule", "", searches, "maj.rule", "by the majority rule, the default without --test"),
+    c("maj-rule", "", searches, "maj.rule", "decide them by the majority rule, the default without --test"),
     c("u2pd", "NAME", graphs, "u2pd", "relaxed (the default), valid, rand or retry"),
     c("solve-confl", "", graphs, "solve.confl", "mark contradictory arrows as <->"),
     c("skel-method", "NAME", searches, "skel.method", "stable (the default), stable.fast or original"),

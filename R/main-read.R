@@ -52,8 +52,8 @@ read_input <- function(file, given) {
   if (length(dim(data)) == 2L) shape_input(data, given) else data
 }
 
-# Reads a table of text. scan() takes a twentieth of the time of read.table() for thousands of columns; it needs their
-# types, which the first row tells. If a later row has another type, read.table() reads the file.
+# Reads a table of text. scan() takes a twentieth of the time of read.table() for thousands of columns, but needs their
+# types, here those of the first row. If a later row has another type, read.table() reads the file.
 read_delimited <- function(file, given) {
   check_input_file(file)
   missing <- given[["na-strings"]] %||% c("NA", "")

@@ -67,7 +67,7 @@ test_that("pc writes the graph in each format, and the edges with their strength
   expect_equal(utils::read.csv(path("csv")), edge_table(fit), tolerance = 1e-12)
   expect_identical(readLines(path("csv.gz")), readLines(path("csv")))
   expect_identical(gsub("\t", ",", readLines(path("tsv"))), readLines(path("csv")))
-  # The tables of SIF stand beside it, and nothing else.
+  # The table of SIF is next to it, and nothing else.
   expect_identical(
     sort(list.files(folder, all.files = TRUE, no.. = TRUE)),
     sort(c(
