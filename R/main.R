@@ -48,6 +48,8 @@
 #' Messages, warnings and progress go to stderr: a bar on a terminal, and a line for each level elsewhere. Only what `-`
 #' requests goes to stdout. A file appears under its name only when it is complete, also if the program is interrupted.
 #'
+#' The same command gives the same answer: random numbers depend on `--seed`, which is 1 if it is left out.
+#'
 #' `--edges` writes [edge_table()] with the strength of each edge. If strengths cannot be computed, a warning says so,
 #' and the table lacks them.
 #'
@@ -165,9 +167,11 @@ run_command <- function(args, session) {
     check_outputs(given, command, formats_of(command, data))
   }
   session$ready <- TRUE
-  found <- find_result(command, data, given, session)
+  # The same command gives the same answer, and finds its checkpoint.
+  seed <- given$seed %||% 1
+  found <- with_seed(seed, function() find_result(command, data, given, session))
   session$run <- proc.time()[["elapsed"]] - session$began - session$read
-  write_outputs(found, data, given, parsed, session)
+  with_seed(seed, function() write_outputs(found, data, given, parsed, session))
   0L
 }
 
@@ -184,9 +188,6 @@ find_result <- function(command, data, given, session) {
   method <- given$method %||% "fci"
   if (command == "fci" && !method %in% c("fci", "rfci", "fciPlus")) {
     abort_usage("--method is fci, rfci or fciPlus, not '", method, "'", command = command)
-  }
-  if (!is.null(given$seed)) {
-    set.seed(given$seed)
   }
   call <- function(name, first) {
     # Two functions pass further arguments on; effects gives each of its two functions what it takes.

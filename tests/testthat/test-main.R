@@ -194,11 +194,30 @@ test_that("each command gives the answer of its function", {
   expect_match(readLines(gv, 1), "digraph", fixed = TRUE)
 })
 
-test_that("the same seed gives the same answer", {
-  edges <- function() {
-    ran("pc", sachs, "--alpha", "0.2", "--maj-rule=no", "--u2pd", "rand", "--seed", "3", "--edges", "-")$out
+test_that("the same command gives the same answer, and leaves the random numbers of the session", {
+  edges <- function(...) {
+    ran("pc", sachs, "--alpha", "0.2", "--test", "rcot", "--columns", "raf,pka,pkc,jnk,p38", ..., "--edges", "-")$out
   }
-  expect_identical(edges(), edges())
+  set.seed(5)
+  before <- .Random.seed
+  expect_identical(edges(), edges("--seed", "1"))
+  expect_identical(.Random.seed, before)
+  expect_false(identical(edges(), edges("--seed", "2")))
+  # Tests that draw random numbers find their checkpoint.
+  x <- tempfile(fileext = ".csv")
+  utils::write.csv(
+    random_data(random_dag(30, neighbours = 4, seed = 1), 150, seed = 1, numCores = 2),
+    x,
+    row.names = FALSE
+  )
+  file <- tempfile()
+  rcot <- c("pc", x, "--alpha", "0.3", "--test", "rcot", "--edges", "-", "--quiet")
+  whole <- ran(rcot)$out
+  part <- ran(rcot, "--checkpoint", file, "--time-limit", "0.02")
+  # A fast machine may finish.
+  expect_true(part$code %in% c(0L, 3L))
+  expect_identical(ran(rcot, "--checkpoint", file)$out, whole)
+  expect_false(file.exists(file))
 })
 
 test_that("the table of options agrees with the functions, and --help lists it", {
@@ -562,6 +581,11 @@ test_that("the script runs as a program, with stdin and exit codes", {
     result,
     list(code = 0L, out = ran("pc", sachs, "--alpha", "0.01", "--edges", "-")$out, err = character())
   )
+  # Names in a locale that is not UTF-8.
+  named <- tempfile(fileext = ".csv")
+  writeLines(enc2utf8(sub("raf", "r\u00e9f", readLines(sachs))), named, useBytes = TRUE)
+  result <- in_process(sprintf("LC_ALL=C pcgpu convert %s --columns r\u00e9f --out - --quiet", named))
+  expect_identical(result$out[1], "\"r\u00e9f\"")
   result <- in_process("pcgpu pc nofile.csv --alpha 0.01 --edges -")
   expect_identical(result[c("code", "out")], list(code = 2L, out = character()))
   expect_match(result$err, "nofile.csv", fixed = TRUE)
