@@ -11,7 +11,10 @@ check_input_file <- function(file) {
   }
 }
 
-extension_of <- function(file) tolower(tools::file_ext(sub("[.](gz|bz2|xz)$", "", file, ignore.case = TRUE)))
+extension_of <- function(file) {
+  name <- sub("[.](gz|bz2|xz)$", "", tolower(basename(file)))
+  if (grepl(".", name, fixed = TRUE)) sub(".*[.]", "", name) else ""
+}
 
 # Reads data: a data frame or matrix with observations in rows, or an object that stands for a file.
 read_input <- function(file, given) {
@@ -49,7 +52,7 @@ read_input <- function(file, given) {
       is = sprintf("%s, whose extension stands for no format that is read", dQuote(file, FALSE))
     )
   )
-  if (length(dim(data)) == 2L) shape_input(data, given) else data
+  if (is_data(data)) shape_input(data, given) else data
 }
 
 # Reads a table of text. scan() takes a twentieth of the time of read.table() for thousands of columns, but needs their

@@ -183,6 +183,9 @@ test_that("each command gives the answer of its function", {
     edge_table(fit),
     edge_table(quiet(pc(x, alpha = 0.05, maj.rule = FALSE, u2pd = "valid", numCores = 2)))
   )
+  gv <- tempfile(fileext = ".gv")
+  expect_ran("convert", out, "--out", gv)
+  expect_match(readLines(gv, 1), "digraph", fixed = TRUE)
   # A saved result, and one that is converted.
   saved <- tempfile(fileext = ".rds")
   expect_ran("pc", sachs, "--alpha", "0.01", "--out", saved)
