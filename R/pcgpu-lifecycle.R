@@ -51,6 +51,7 @@
 #'   [markov_blanket()], [plink_bed()], the argument `stable` of [pcSelect()], and the classes that they
 #'   return. Their `as.data.frame()` is more likely to stay than the elements of their lists.
 #' - [lagged()] and the class that it returns.
+#' - The command line of [main()]: its options, exit codes and the fields of its summary.
 #' - [add_knowledge()], beyond what pcalg's `addBgKnowledge()` does.
 #' - The class [pcCompact][pcCompact-class]: use functions that read it, such as `edge_table()`, `sepset()` and
 #'   `p_value()`, rather than slots.
