@@ -157,7 +157,7 @@ run_command <- function(args, session) {
   data <- read_input(parsed$files, given)
   session$read <- proc.time()[["elapsed"]] - session$began
   if (is_data(data)) {
-    size <- size_of(data)
+    size <- size_of_input(data)
     tell("read", sprintf("Read %s of %s.", counted(size[1L], "row"), counted(size[2L], "column")))
   }
   if (!is.null(given$fit)) {
@@ -180,7 +180,7 @@ is_data <- function(x) length(dim(x)) == 2L && !is_compact(x)
 is_assay <- function(x) methods::is(x, "SummarizedExperiment") || methods::is(x, "ExpressionSet")
 
 # Returns the numbers of observations and variables.
-size_of <- function(data) if (is_assay(data)) rev(dim(data)) else dim(data)
+size_of_input <- function(data) if (is_assay(data)) rev(dim(data)) else dim(data)
 
 # Runs the function of a command.
 find_result <- function(command, data, given, session) {

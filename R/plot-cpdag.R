@@ -304,9 +304,10 @@ said_of_colour <- function(given, colours, names) {
   paste0(if (!is.null(column$title)) paste0(column$title, ": "), words)
 }
 
-# Returns the tier of each variable that a search had, or NULL.
+# Returns the tier of each variable that a search had, with the tiers' names as the attribute `levels`; or NULL.
 tiers_of_search <- function(x) {
-  if (is_result(x) || is_compact(x) || is_fci(x)) attr(attr(x, "call"), "pcgpu")$tiers
+  details <- if (is_result(x) || is_compact(x) || is_fci(x)) attr(attr(x, "call"), "pcgpu")
+  if (is.null(details$tier_names)) details$tiers else structure(details$tiers, levels = details$tier_names)
 }
 
 own_layouts <- c("stress", "tiers", "layered", "tree", "circle")
