@@ -50,12 +50,12 @@
 #'   - `estimate`: the measure of the weakest test. It is the partial correlation, with its sign, for [gaussCItest()] and
 #'     [gaussCItwd()]; the conditional mutual information in nats for [disCItest()], [binCItest()], [chi2CItest()] and
 #'     [disCItwd()]; and `NA` for others;
-#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It distinguishes edges whose `p` is 0 (for tests
-#'     whose `estimate` is `NA`, down to -300);
+#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It distinguishes edges whose `p` is 0 (for
+#'     [chi2CItest()], and tests whose `estimate` is `NA`, down to -300);
 #'   - `given`: the variables given in that test, as text.
 #'
-#'   With `stability`, they are `strength`, the share of samples that have the edge, and, for samples of [pc()],
-#'   `direction`, the share of those samples in which it points from `from` to `to`.
+#'   With `stability`, there is `strength`, the share of samples that have the edge. For samples of [pc()], `direction` is
+#'   the share of those samples in which it points from `from` to `to`, or `NA` if no sample has the edge.
 #'
 #'   Anything that is not a graph is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,

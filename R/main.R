@@ -153,7 +153,7 @@ run_command <- function(args, session) {
   if (length(parsed$files) != 1L) {
     abort_usage("give one FILE, not ", length(parsed$files), command = command)
   }
-  check_outputs(given, command)
+  check_outputs(given, command, args)
   data <- read_input(parsed$files, given)
   session$read <- proc.time()[["elapsed"]] - session$began
   if (is_data(data)) {
@@ -164,7 +164,7 @@ run_command <- function(args, session) {
     given$fit <- read_input(given$fit, list())
   }
   if (command == "convert") {
-    check_outputs(given, command, formats_of(command, data))
+    check_outputs(given, command, args, formats_of(command, data))
   }
   session$ready <- TRUE
   # The same command gives the same answer, and finds its checkpoint.
