@@ -22,6 +22,7 @@
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
 #'     graph of igraph, bnlearn, dagitty or caugi.
 #' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
+#'   For tests that draw random numbers, give the statistic of the search, which contains its seed.
 #' @param stability `NULL`, or a result of [stability()], whose strengths the table then has.
 #' @param indepTest The test; `NULL` for that of the search or, for other graphs, the one that suits the columns of the data.
 #' @param m.max Size of the largest sets; `NULL` for the largest of the search, or all for other graphs. The error for
