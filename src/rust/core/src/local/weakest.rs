@@ -53,7 +53,7 @@ pub fn weakest<C: Correlations + ?Sized>(
         if let (Ok(mut slot), false) = (found[x].lock(), near[x].is_empty()) {
             if memory::grow(target, near.len(), 0.0, Use::Level) {
                 // If memory runs out, the next check ends the search.
-                let allowed = |z: u32| tiers.map_or(true, |tiers| tiers[z as usize] <= tiers[x]);
+                let allowed = |z: u32| !tiers.is_some_and(|tiers| tiers[z as usize] > tiers[x]);
                 *slot = at_variable(of, x as u32, &near[x], rule, most, &allowed, target, stop).unwrap_or_default();
             }
         }
@@ -140,7 +140,7 @@ mod tests {
                 for (x, found) in one.iter().enumerate() {
                     assert_eq!(found.len(), near[x].len());
                     for (&y, found) in near[x].iter().zip(found) {
-                        let allowed = |z: u32| tiers.map_or(true, |tiers| tiers[z as usize] <= tiers[x]);
+                        let allowed = |z: u32| !tiers.is_some_and(|tiers| tiers[z as usize] > tiers[x]);
                         let others: Vec<u32> = near[x].iter().copied().filter(|&z| z != y && allowed(z)).collect();
                         let sets = (0..1u32 << others.len()).map(|bits| {
                             (0..others.len()).filter(|i| bits >> i & 1 == 1).map(|i| others[i]).collect::<Vec<u32>>()
