@@ -249,7 +249,8 @@ impl KernelTest {
         variable.sides = vec![Row::default(); n];
         if frame.is_number(at) {
             let all: Vec<u32> = (0..n as u32).collect();
-            let members = [Member::Numbers(&variable.values, &[Row(weights)])];
+            let parts = [Row(weights)];
+            let members = [Member::Numbers(&variable.values, &parts)];
             variable.count = sides;
             Features {
                 members: &members,
