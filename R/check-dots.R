@@ -72,7 +72,7 @@ names_taken <- function(takes, of) {
 # fmt: skip
 other_words <- c(
   title = "main", colour = "col", fill = "node_fill", label = "labels", na = "use", x = "suffStat", whitelist = "required",
-  blacklist = "forbidden", cores = "numCores", ncores = "numCores", r = "replicates", reps = "replicates", cond = "given"
+  blacklist = "forbidden", test = "indepTest", cores = "numCores", ncores = "numCores", r = "replicates", reps = "replicates", cond = "given"
 )
 
 # Names that all functions accept in place of those that the help pages teach. American spelling is accepted as well.

@@ -22,6 +22,7 @@
 #'   - for `edge_table()` only: another graph that [compare_graphs()] accepts, such as a [graph::graphNEL-class] or a
 #'     graph of igraph, bnlearn, dagitty or caugi.
 #' @param data `NULL`, or the data of the search, as [pc()] accepts them: observations in rows, or a sufficient statistic.
+#'   For tests that draw random numbers, give the statistic of the search, which contains its seed.
 #' @param stability `NULL`, or a result of [stability()], whose strengths the table then has.
 #' @param indepTest The test; `NULL` for that of the search or, for other graphs, the one that suits the columns of the data.
 #' @param m.max Size of the largest sets; `NULL` for the largest of the search, or all for other graphs. The error for
@@ -50,12 +51,12 @@
 #'   - `estimate`: the measure of the weakest test. It is the partial correlation, with its sign, for [gaussCItest()] and
 #'     [gaussCItwd()]; the conditional mutual information in nats for [disCItest()], [binCItest()], [chi2CItest()] and
 #'     [disCItwd()]; and `NA` for others;
-#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It distinguishes edges whose `p` is 0 (for tests
-#'     whose `estimate` is `NA`, down to -300);
+#'   - `log10_p`: the logarithm to base 10 of the p-value of that test. It distinguishes edges whose `p` is 0 (for
+#'     [chi2CItest()], and tests whose `estimate` is `NA`, down to -300);
 #'   - `given`: the variables given in that test, as text.
 #'
-#'   With `stability`, they are `strength`, the share of samples that have the edge, and, for samples of [pc()],
-#'   `direction`, the share of those samples in which it points from `from` to `to`.
+#'   With `stability`, there is `strength`, the share of samples that have the edge. For samples of [pc()], `direction` is
+#'   the share of those samples in which it points from `from` to `to`, or `NA` if no sample has the edge.
 #'
 #'   Anything that is not a graph is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of a pair without an edge, [write_network()] for files,

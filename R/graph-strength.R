@@ -47,7 +47,12 @@ with_stability <- function(table, stability) {
   check_object(stability)
   unknown <- setdiff(c(table$from, table$to), stability$labels)
   if (length(unknown)) {
-    abort_unknown("stability", stability, unknown, stability$labels, "give the stability of the same variables.")
+    abort_argument(
+      "stability",
+      stability,
+      "give the result for the same data.",
+      has = sprintf("no %s, which the graph has", enumerate(dQuote(unknown, FALSE)))
+    )
   }
   from <- match(table$from, stability$labels)
   to <- match(table$to, stability$labels)
@@ -58,7 +63,8 @@ with_stability <- function(table, stability) {
   if (!is_pag) {
     same <- ifelse(from < to, or_none(counts$forward), or_none(counts$backward))
     half <- or_none(counts$undirected + counts$bidirected) / 2
-    table$direction <- (same + half) / or_none(rowSums(counts[3:6]))
+    direction <- (same + half) / or_none(rowSums(counts[3:6]))
+    table$direction <- replace(direction, is.nan(direction), NA)
   }
   table
 }
@@ -211,6 +217,7 @@ measure_of <- function(name, suffStat) {
   if (!name %in% c("disCItest", "binCItest", "chi2CItest", "disCItwd")) {
     return(NULL)
   }
+  is_g <- name != "chi2CItest"
   levels <- as.data.frame(if (name == "disCItwd") suffStat else suffStat$dm)
   levels <- lapply(levels, function(column) as.integer(factor(column)))
   counts <- vapply(levels, max, 0L, na.rm = TRUE)
@@ -229,7 +236,8 @@ measure_of <- function(name, suffStat) {
     df <- prod(counts[c(a, b)] - 1, counts[S])
     list(
       estimate = max(information, 0),
-      log_p = stats::pchisq(2 * n * information, df, lower.tail = FALSE, log.p = TRUE)
+      # Pearson's statistic is another one.
+      log_p = if (is_g) stats::pchisq(2 * n * information, df, lower.tail = FALSE, log.p = TRUE) else log(least_p)
     )
   }
 }

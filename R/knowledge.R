@@ -20,6 +20,7 @@ check_knowledge <- function(control, labels, pairs, method, u2pd) {
   }
   knowledge <- list(
     tiers = check_tiers(tiers, labels),
+    tier_names = names_of_tiers(tiers),
     context_all = check_context(control$context.all, "context.all", labels),
     context_tier = check_context(control$context.tier, "context.tier", labels),
     forbidden = check_arrows(control$forbidden, "forbidden", labels),
@@ -43,17 +44,11 @@ check_tiers <- function(tiers, labels) {
     "such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
   )
   tiers <- tiers_as_given(tiers, labels, hint)
-  heads <- if (is.list(tiers)) {
-    names(tiers)
-  } else if (is.ordered(tiers)) {
-    levels(tiers)
-  }
   if (is.list(tiers)) {
     # split() names tiers by number, but sorts the names as text.
     numbers <- suppressWarnings(as.numeric(names(tiers)))
     if (length(numbers) && !anyNA(numbers)) {
       tiers <- tiers[order(numbers)]
-      heads <- NULL
     }
     members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, hint = hint)
     tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
@@ -105,8 +100,22 @@ check_tiers <- function(tiers, labels) {
       needs = sprintf("a value for each of the %d variables, not %d", p, length(tiers))
     )
   }
-  # The names of tiers are headings of pictures.
-  if (length(heads) && all(nzchar(heads))) structure(as.double(tiers), levels = heads) else as.double(tiers)
+  as.double(tiers)
+}
+
+# Returns the names of tiers 1, 2, ..., which are headings of pictures; NULL if they have none. tiers: as given.
+names_of_tiers <- function(tiers) {
+  # A list of single numbers has the names of variables.
+  is_list <- is.list(tiers) && !is.data.frame(tiers) && length(tiers) > 0L
+  if (is_list && all(vapply(tiers, function(of) is.numeric(of) && length(of) == 1L, NA))) {
+    return(NULL)
+  }
+  heads <- if (is_list) {
+    names(tiers)
+  } else if (is.ordered(tiers)) {
+    levels(tiers)
+  }
+  if (length(heads) && all(nzchar(heads)) && anyNA(suppressWarnings(as.numeric(heads)))) heads
 }
 
 # Returns the numbers of variables that are given by name or number.

@@ -186,8 +186,24 @@ with_row_names <- function(data, given) {
   } else if (is_name || identical(names(data)[1L], "")) {
     1L
   }
-  if (is.null(at) || anyNA(data[[at]]) || anyDuplicated(data[[at]])) {
+  if (is.null(at)) {
     return(data)
+  }
+  twice <- unique(data[[at]][duplicated(data[[at]])])
+  if (anyNA(data[[at]]) || length(twice)) {
+    if (is.null(name) && !isTRUE(given[["genes-in-rows"]])) {
+      return(data)
+    }
+    abort_argument(
+      if (is.null(name)) "--genes-in-rows" else "--row-names",
+      name,
+      "give each row its own name, for instance by the mean of rows with the same one.",
+      has = if (length(twice)) {
+        sprintf("several rows with the same name: %s", enumerate(dQuote(twice, FALSE)))
+      } else {
+        "rows without a name"
+      }
+    )
   }
   # data[-at] would change names that occur twice.
   structure(unclass(data)[-at], names = names(data)[-at], row.names = as.character(data[[at]]), class = "data.frame")

@@ -19,7 +19,7 @@ formats_of <- function(command, read = NULL) {
 }
 
 # Refuses outputs that could not be written, before any work.
-check_outputs <- function(given, command, formats = formats_of(command)) {
+check_outputs <- function(given, command, args, formats = formats_of(command)) {
   outputs <- given[intersect(c("out", "edges", "summary"), names(given))]
   if (!length(outputs)) {
     abort_usage("give --out, --edges or --summary, or nothing is written", command = command)
@@ -37,8 +37,21 @@ check_outputs <- function(given, command, formats = formats_of(command)) {
       )
     }
   }
-  if (anyDuplicated(unlist(outputs))) {
+  # The same file may be written in two ways.
+  path_of <- function(files) normalizePath(sub("^@", "", files), mustWork = FALSE)
+  written <- unlist(outputs[outputs != "-"])
+  if (anyDuplicated(path_of(written)) || sum(outputs == "-") > 1L) {
     abort_usage("each output needs a file of its own", command = command)
+  }
+  # The words of the command name every file that is read; each output is one of them, too.
+  words <- sub("^--[a-z-]+=", "", args)
+  words <- path_of(words[file.exists(sub("^@", "", words))])
+  lost <- written[vapply(written, function(file) sum(words == path_of(file)) > 1L, NA)]
+  if (length(lost)) {
+    abort_usage(
+      sprintf("--%s would replace %s, which is read", names(lost)[1L], dQuote(lost[[1L]], FALSE)),
+      command = command
+    )
   }
 }
 
@@ -149,8 +162,8 @@ summary_of <- function(found, data, given, parsed, session) {
       command = parsed$command,
       file = parsed$files,
       options = parsed$said,
-      rows = size_of(data)[1L],
-      columns = size_of(data)[2L],
+      rows = size_of_input(data)[1L],
+      columns = size_of_input(data)[2L],
       missing = if (is.data.frame(data) || is.matrix(data)) sum(is.na(data)),
       variables = if (!is.null(edges)) length(network_of(found)$labels),
       edges = if (!is.null(edges)) c(list(total = nrow(edges)), as.list(table(edges$kind))),

@@ -153,18 +153,18 @@ run_command <- function(args, session) {
   if (length(parsed$files) != 1L) {
     abort_usage("give one FILE, not ", length(parsed$files), command = command)
   }
-  check_outputs(given, command)
+  check_outputs(given, command, args)
   data <- read_input(parsed$files, given)
   session$read <- proc.time()[["elapsed"]] - session$began
   if (is_data(data)) {
-    size <- size_of(data)
+    size <- size_of_input(data)
     tell("read", sprintf("Read %s of %s.", counted(size[1L], "row"), counted(size[2L], "column")))
   }
   if (!is.null(given$fit)) {
     given$fit <- read_input(given$fit, list())
   }
   if (command == "convert") {
-    check_outputs(given, command, formats_of(command, data))
+    check_outputs(given, command, args, formats_of(command, data))
   }
   session$ready <- TRUE
   # The same command gives the same answer, and finds its checkpoint.
@@ -180,7 +180,7 @@ is_data <- function(x) length(dim(x)) == 2L && !is_compact(x)
 is_assay <- function(x) methods::is(x, "SummarizedExperiment") || methods::is(x, "ExpressionSet")
 
 # Returns the numbers of observations and variables.
-size_of <- function(data) if (is_assay(data)) rev(dim(data)) else dim(data)
+size_of_input <- function(data) if (is_assay(data)) rev(dim(data)) else dim(data)
 
 # Runs the function of a command.
 find_result <- function(command, data, given, session) {

@@ -20,15 +20,22 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish, 
   start <- start_layout(n, edges, cbind(ratio, ratio), space[1L] / space[2L], wish$layout, shapes)
   unit <- largest_dot(start, ratio, space)
   size <- cbind(ratio, ratio) * unit
-  xy <- if (!is.matrix(wish$layout)) {
-    scale <- min(space / apply(start + ratio / 2, 2L, max))
-    # Layers fill the page.
-    most <- if (is.function(wish$layout)) 100 else 1.6 * min(scale, 0.4)
-    sweep(start, 2L, widest_stretch(start, size, space, most), `*`)
+  bends <- bends_of(start)
+  ends <- rbind(start, bends)
+  room <- rbind(size, matrix(0, nrow(bends), 2L))
+  # Layers fill the page.
+  most <- if (is.matrix(wish$layout)) {
+    2 * max(space) / max(start, 1e-9)
+  } else if (is.function(wish$layout)) {
+    100
   } else {
-    start * min(widest_stretch(start, size, space, 2 * max(space) / max(start, 1e-9)))
+    1.6 * min(space / apply(start + ratio / 2, 2L, max), 0.4)
   }
-  xy <- in_the_middle(xy, size, space, below)
+  stretch <- widest_stretch(ends, room, space, most)
+  if (is.matrix(wish$layout)) {
+    stretch <- rep(min(stretch), 2L)
+  }
+  xy <- in_the_middle(sweep(start, 2L, stretch, `*`), size, space, below, sweep(bends, 2L, stretch, `*`))
   page <- rbind(below, space + below)
   tags <- place_tags(xy, size[, 1L], listed$labels, page, neighbour_lists(n, edges), cex, font, family, wish)
   list(
@@ -59,9 +66,9 @@ largest_dot <- function(xy, ratio, space) {
   max(fitting_cex(most, function(unit) unit <= 0.004 || fits(unit)), 0.004)
 }
 
-in_the_middle <- function(xy, size, space, below) {
-  low <- apply(xy - size / 2, 2L, min)
-  high <- apply(xy + size / 2, 2L, max)
+in_the_middle <- function(xy, size, space, below, bends = matrix(0, 0L, 2L)) {
+  low <- apply(rbind(xy - size / 2, bends), 2L, min)
+  high <- apply(rbind(xy + size / 2, bends), 2L, max)
   sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
 }
 

@@ -211,6 +211,12 @@ place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish =
   c(place, list(edges = edges, page = page, low = below[2L], legend = legend, keys = keys, keys_at = low, dots = dots))
 }
 
+# Returns the places of bends in a layout, a matrix.
+bends_of <- function(xy) {
+  bends <- attr(xy, "bends")
+  if (is.null(bends)) matrix(0, 0L, 2L) else unname(as.matrix(bends[c("x", "y")]))
+}
+
 # Returns the bends of edges moved as the nodes were from `start` to `xy`, by one factor and shift for each axis.
 bends_on_page <- function(bends, start, xy) {
   if (is.null(bends) || !nrow(bends)) {
@@ -253,13 +259,20 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   size <- boxes(1)
   xy <- start_layout(n, edges, size, space[1L] / space[2L], layout, shapes)
   is_own <- !is.matrix(layout)
-  scale <- if (is_own) min(space / apply(xy + size / 2, 2L, max)) else 1
-  fill_page <- if (is_own) {
-    # Positions fill the page, but a small graph is not enlarged much, and no axis is stretched to twice the other.
-    most <- (if (is.function(layout)) 1.7 else 1.15) * min(scale, 1.9)
-    function(size) sweep(xy, 2L, widest_stretch(xy, size, space, most), `*`)
+  # Edges that bend must stay on the page, too.
+  bends <- bends_of(xy)
+  ends <- rbind(xy, bends)
+  with_none <- function(size) rbind(size, matrix(0, nrow(bends), 2L))
+  scale <- if (is_own) min(space / apply(ends + with_none(size) / 2, 2L, max)) else 1
+  # Positions fill the page, but a small graph is not enlarged much, and no axis is stretched to twice the other.
+  most <- if (is_own) {
+    (if (is.function(layout)) 1.7 else 1.15) * min(scale, 1.9)
   } else {
-    function(size) xy * min(widest_stretch(xy, size, space, 2 * max(space) / max(xy, 1e-9)))
+    2 * max(space) / max(xy, 1e-9)
+  }
+  factors <- function(size) {
+    found <- widest_stretch(ends, with_none(size), space, most)
+    if (is_own) found else rep(min(found), 2L)
   }
   inside <- function(size) all(apply(size, 2L, max) <= space)
   fits <- function(factor) {
@@ -271,7 +284,7 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
     if (!is_own && factor < 0.5) {
       return(TRUE)
     }
-    xy <- fill_page(size)
+    xy <- sweep(xy, 2L, factors(size), `*`)
     apart <- length(near_pairs(xy, size, 0.25 * mean(size[, 2L]), most = 0)$a) == 0L
     # Larger text must not hide edges.
     apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
@@ -285,9 +298,10 @@ place_in_boxes <- function(listed, edges, space, below, cex, font, family, layou
   # Heads and lines become finer with the text, but not as fine as the text of a large graph.
   cex <- factor * asked
   least <- min(cex, 1)
+  stretch <- factors(size)
   list(
     start = xy,
-    xy = in_the_middle(fill_page(size), size, space, below),
+    xy = in_the_middle(sweep(xy, 2L, stretch, `*`), size, space, below, sweep(bends, 2L, stretch, `*`)),
     size = size,
     radius = line_height(min(cex)) / 2,
     cex = cex,

@@ -80,7 +80,7 @@
 #'   explains them, and `list(title = values)` gives it a title.
 #'   - `edge_colour`: numbers become a scale, from blue over grey to red if they have both signs; levels become colours.
 #'     It can also be colours: one, or three for directed edges, undirected edges and conflicts (for a PAG six, in
-#'     the order of the table in *Details*).
+#'     the order of the table in *Details*); any other number of colours is one for each edge.
 #'   - `edge_width`: widths grow with absolute values. For `"p"`, colours and widths show -log10 p.
 #'   - `edge_label`: numbers have two digits.
 #' @param interactive Whether to make an interactive page: one HTML file of some dozens of kB (400 kB for 5,000 nodes),
@@ -304,9 +304,10 @@ said_of_colour <- function(given, colours, names) {
   paste0(if (!is.null(column$title)) paste0(column$title, ": "), words)
 }
 
-# Returns the tier of each variable that a search had, or NULL.
+# Returns the tier of each variable that a search had, with the tiers' names as the attribute `levels`; or NULL.
 tiers_of_search <- function(x) {
-  if (is_result(x) || is_compact(x) || is_fci(x)) attr(attr(x, "call"), "pcgpu")$tiers
+  details <- if (is_result(x) || is_compact(x) || is_fci(x)) attr(attr(x, "call"), "pcgpu")
+  if (is.null(details$tier_names)) details$tiers else structure(details$tiers, levels = details$tier_names)
 }
 
 own_layouts <- c("stress", "tiers", "layered", "tree", "circle")

@@ -21,14 +21,54 @@ layout_layers <- function(n, edges, size, tier = NULL, across = FALSE, layer = N
   y <- cumsum(tall + (if (across) 2.5 else 1.8) * high) - tall / 2
   on_page <- function(x, layer) if (across) cbind(y[layer], -x) else cbind(x, -y[layer])
   xy <- on_page(placed$x, placed$layer)
-  low <- apply(xy - (if (across) size[, 2:1, drop = FALSE] else size) / 2, 2L, min)
-  bends <- placed$bends
-  at <- sweep(on_page(bends$x, bends$layer), 2L, low)
-  turned <- bends$from != edges_from[bends$edge]
-  bends <- data.frame(edge = bends$edge, x = at[, 1L], y = at[, 2L])
+  boxes <- if (across) size[, 2:1, drop = FALSE] else size
+  at <- on_page(placed$bends$x, placed$bends$layer)
+  turned <- placed$bends$from != edges_from[placed$bends$edge]
+  bends <- data.frame(edge = placed$bends$edge, x = at[, 1L], y = at[, 2L])
   bends <- bends[order(bends$edge, ifelse(turned, -1, 1) * placed$bends$step), ]
-  xy <- sweep(xy, 2L, low)
-  structure(xy, bends = rbind(bends, arcs_in_layers(edges, placed, xy, tall, high, across)))
+  bends <- rbind(bends, arcs_in_layers(edges, placed, xy, tall, high, across))
+  if (n <= most_in_tiers) {
+    bends <- rbind(bends, bends_at_sides(edges, edges_from, placed$layer, xy, boxes, high, across, bends$edge))
+  }
+  low <- apply(rbind(xy - boxes / 2, as.matrix(bends[2:3])), 2L, min)
+  bends[2:3] <- Map(`-`, bends[2:3], low)
+  structure(sweep(xy, 2L, low), bends = bends)
+}
+
+# Returns bends of straight edges that would run behind a box: they leave and reach their boxes at the sides towards the
+# other layer. bent: the edges that have bends.
+bends_at_sides <- function(edges, edges_from, layer, xy, boxes, high, across, bent) {
+  found <- list()
+  axis <- if (across) 1L else 2L
+  for (at in which(!edges$row %in% bent & layer[edges$from] != layer[edges$to])) {
+    ends <- c(edges$from[at], edges$to[at])
+    if (edges_from[edges$row[at]] != ends[1L]) {
+      ends <- rev(ends)
+    }
+    others <- setdiff(seq_len(nrow(xy)), ends)
+    if (
+      any(are_crossed(xy[ends[1L], ], xy[ends[2L], ], xy[others, , drop = FALSE], 0.9 * boxes[others, , drop = FALSE]))
+    ) {
+      places <- xy[ends, ]
+      ahead <- sign(places[2L, axis] - places[1L, axis])
+      places[, axis] <- places[, axis] + c(1, -1) * ahead * (boxes[ends, axis] / 2 + 0.5 * high)
+      found[[length(found) + 1L]] <- data.frame(edge = edges$row[at], x = places[, 1L], y = places[, 2L])
+    }
+  }
+  do.call(rbind, found)
+}
+
+# Returns which boxes the straight line from `first` to `last` crosses.
+are_crossed <- function(first, last, xy, boxes) {
+  along <- last - first
+  along[along == 0] <- 1e-12
+  low <- high <- matrix(0, nrow(xy), 2L)
+  for (axis in 1:2) {
+    of <- (xy[, axis] + outer(boxes[, axis] / 2, c(-1, 1)) - first[axis]) / along[axis]
+    low[, axis] <- pmin(of[, 1L], of[, 2L])
+    high[, axis] <- pmax(of[, 1L], of[, 2L])
+  }
+  pmax(low[, 1L], low[, 2L], 0) < pmin(high[, 1L], high[, 2L], 1)
 }
 
 # Returns a bend for each edge within a layer that would run through a box, towards the layer before.
@@ -90,21 +130,22 @@ stack_components <- function(n, edges, wide, layer, tier, high) {
   }
   alone <- unlist(groups[lengths(groups) == 1L])
   tier <- tier %||% rep(1, n)
-  # The picture is about as wide as high.
-  most <- max(top, ceiling(sqrt(1.6 * n)) * (mean(wide) + gap))
+  # Below all components, where no edge runs. The picture is about as wide as high.
+  base <- max(top)
+  most <- max(base + 3 * (mean(wide) + gap), ceiling(sqrt(1.6 * n)) * (mean(wide) + gap))
   first <- vapply(split(layer, tier), min, 0L)
   columns <- lapply(seq_along(first), function(k) {
     last <- if (k < length(first)) first[k + 1L] - 1L else max(layer)
-    list(top = top[first[k]:last], added = 0L)
+    list(top = rep(base, last - first[k] + 1L), added = 0L)
   })
   place <- integer(n)
   for (node in alone) {
     k <- match(tier[node], as.numeric(names(first)))
     of <- columns[[k]]$top
     at <- which.min(of)
-    if (of[at] + wide[node] + gap > most && of[at] > 0) {
+    if (of[at] + wide[node] + gap > most && of[at] > base) {
       at <- length(of) + 1L
-      of[at] <- 0
+      of[at] <- base
       columns[[k]]$added <- columns[[k]]$added + 1L
     }
     x[node] <- of[at] + (wide[node] + gap) / 2
@@ -407,6 +448,8 @@ draw_tiers <- function(place, tiers, heads) {
   between <- (first[-1L] + last[-length(last)]) / 2
   left <- c(min(first) - min(half), between)
   right <- c(between, max(last) + min(half))
+  left <- pmax(left, 0)
+  right <- pmin(right, place$page[1L])
   shaded <- seq_along(first) %% 2L == 0L
   graphics::rect(left[shaded], place$low, right[shaded], place$page[2L], col = "#F4F4F4", border = NA)
   if (!is.null(heads)) {

@@ -21,6 +21,12 @@ pack <- function(xy, size, groups, alone, aspect, edges) {
     member <- integer(nrow(xy))
     member[unlist(blocks)] <- rep(seq_along(blocks), lengths(blocks))
     lines <- split(seq_len(nrow(edges)), factor(member[edges$from], seq_along(blocks)))
+    # Lone nodes of similar widths get equal places, in which they can be read in their order.
+    lone <- sides[seq_along(blocks) > length(groups), , drop = FALSE]
+    own <- sides
+    if (nrow(lone) && max(lone[, 1L]) < 1.6 * mean(lone[, 1L])) {
+      sides[seq_along(blocks) > length(groups), ] <- rep(apply(lone, 2L, max), each = nrow(lone))
+    }
     shapes <- lapply(seq_along(blocks), function(k) {
       if (k > length(groups)) {
         sides_of <- pmax(ceiling(sides[k, ] / cell - 1e-9), 1)
@@ -31,7 +37,7 @@ pack <- function(xy, size, groups, alone, aspect, edges) {
     by <- order(-rowSums(sides), -lengths(blocks))
     places <- in_reading_order(place_shapes(shapes[by], aspect), shapes[by], by > length(groups))
     for (k in seq_along(blocks)) {
-      shift <- places[match(k, by), ] * cell - ends[1:2, k]
+      shift <- places[match(k, by), ] * cell - ends[1:2, k] + (sides[k, ] - own[k, ]) / 2
       xy[blocks[[k]], ] <- xy[blocks[[k]], , drop = FALSE] + rep(shift, each = length(blocks[[k]]))
     }
   }

@@ -32,7 +32,9 @@ with_details <- function(
 # Returns the tiers of a search, for plot_cpdag().
 tiers_in <- function(options) {
   tiers <- options$knowledge$tiers
-  if (!is.null(tiers)) list(tiers = tiers)
+  if (!is.null(tiers)) {
+    c(list(tiers = tiers), Filter(Negate(is.null), options$knowledge["tier_names"]))
+  }
 }
 
 # Returns which machine did what: for one GPU `levels`, with a row for each level; for several machines `team`, with a
@@ -143,7 +145,7 @@ validity <- function(judged, orient) {
 #'     `identical()` all the same, because `identical()` does not see these numbers (they are in the bits of `NaN`). A
 #'     hash of the result, or a file in which it is saved, differs from run to run;
 #'   - `n.edgetests`: the number of tests at each level, starting at level 0: the slot of that name;
-#'   - `tiers`: for a search with tiers, the tier of each variable;
+#'   - `tiers`: for a search with tiers, the tier of each variable, and `tier_names`, if they have names;
 #'   - `local`: for [local_pc()], which part of the graph the result is, see there;
 #'   - `phase`: for [fci()], a summary of its possible-d-sep phase: `tests`, the number of tests by size of their sets,
 #'     starting at 0, and `ended`, the largest finished size if the time limit stopped it, else `NULL`. `levels` and

@@ -23,9 +23,6 @@ search_arguments <- function(given, control, tell = FALSE) {
   if (has("suffStat")) {
     given <- filled_from_data(given, control)
   }
-  if (!has("suffStat")) {
-    check_search_given(TRUE, !has("indepTest"), !has("alpha"))
-  }
   given$labels <- check_labels(given$labels, given$p, has("labels"), has("p"), tell)
   check_search_given(!has("suffStat"), !has("indepTest"), !has("alpha"))
   if (is.null(control$tiers)) {

@@ -48,6 +48,8 @@ faults_of <- function(file) {
   runs <- !any(grepl("opts_chunk\\$set\\(.*eval = FALSE", lines))
   if (runs && !any(lines == 'source("setup.R")')) {
     fault(1L, 'no chunk has source("setup.R")')
+  } else if (runs && !file.exists(file.path(dirname(file), "setup.R"))) {
+    fault(1L, "vignettes/setup.R is missing")
   }
   for (chunk in chunks) {
     wide <- which(nchar(chunk$code) > 80L & !grepl("include = FALSE", chunk$head, fixed = TRUE))

@@ -19,6 +19,20 @@ const isBent = e => bendsOf.has(e) && [from[e], to[e]].every(i => x[i] === data.
 const pointsOf = e => [[X[from[e]], Y[from[e]]]].concat(
   isBent(e) ? bendsOf.get(e).map(k => onScreen(data.bend_x[k], data.bend_y[k])) : [], [[X[to[e]], Y[to[e]]]]);
 
+// Points along an edge's line: a bent one is a spline through pointsOf().
+function alongOf(e) {
+  const points = pointsOf(e), k = points.length, along = [points[0]];
+  if (k === 2) return points;
+  for (let i = 1; i < k; i++) {
+    const o = points[Math.max(i - 2, 0)], p = points[i - 1], q = points[i], r = points[Math.min(i + 1, k - 1)];
+    for (let t = 0.125; t <= 1; t += 0.125) {
+      const [c0, c1, c2, c3] = [-t + 2 * t * t - t * t * t, 2 - 5 * t * t + 3 * t * t * t, t + 4 * t * t - 3 * t * t * t, -t * t + t * t * t];
+      along.push([0, 1].map(d => (c0 * o[d] + c1 * p[d] + c2 * q[d] + c3 * r[d]) / 2));
+    }
+  }
+  return along;
+}
+
 // Order in which nodes get their labels: nodes of `around`, then those with the largest values or most neighbours.
 const isFocus = new Set(data.focus);
 const weight = i => data.size_of ? data.size_of[i] : edgesOf[i].length;
@@ -56,6 +70,10 @@ function fit() {
         high = Math.max(high, at + away);
         first = Math.min(first, at);
         last = Math.max(last, at);
+      }
+      if (!ownPlaces && !tall) for (const at of (k ? data.bend_y : data.bend_x) || []) {
+        low = Math.min(low, at * s);
+        high = Math.max(high, at * s);
       }
       span[k] = last - first;
       return [low, high];
@@ -179,9 +197,11 @@ function bright() {
 }
 // Tiers from left to right: every second one on a light ground, and their names.
 function drawTiers() {
-  if (!data.tier || ownPlaces) return;
+  if (!data.tier) return;
   const half = i => boxed() ? halfBox(i)[0] * scale : radius(i), ends = new Map();
   for (let i = 0; i < n; i++) {
+    // A node that was dragged does not take its tier along.
+    if (x[i] !== data.x[i]) continue;
     const [a, b] = ends.get(data.tier[i]) || [Infinity, -Infinity];
     ends.set(data.tier[i], [Math.min(a, X[i] - half(i)), Math.max(b, X[i] + half(i))]);
   }

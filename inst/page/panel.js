@@ -121,7 +121,7 @@ function edgeAt(px, py, slack) {
   let best = null, least = slack;
   for (let e = 0; e < m; e++) {
     if (!shown[e]) continue;
-    const points = pointsOf(e);
+    const points = alongOf(e);
     for (let k = 1; k < points.length; k++) {
       const [ax, ay] = points[k - 1], dx = points[k][0] - ax, dy = points[k][1] - ay;
       const t = Math.max(0, Math.min(1, ((px - ax) * dx + (py - ay) * dy) / (dx * dx + dy * dy || 1)));

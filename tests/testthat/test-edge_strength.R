@@ -129,7 +129,7 @@ test_that("a table for a paper has q-values and the strengths of stability()", {
   pair <- strsplit(absent[1], " ")[[1]]
   rare[pair[1], pair[2]] <- 1
   none <- edge_table(rare, stability = samples)
-  expect_identical(c(none$strength, none$direction), c(0, NaN))
+  expect_identical(c(none$strength, none$direction), c(0, NA))
   pag <- suppressMessages(stability(x, alpha = 0.05, method = "fci", replicates = 5, seed = 1))
   expect_identical(setdiff(names(edge_table(fit, stability = pag)), names(edge_table(fit))), "strength")
   expect_error(edge_table(fit, stability = 3), "stability", class = "pcgpu_error_argument")

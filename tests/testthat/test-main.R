@@ -660,3 +660,36 @@ test_that("the commands in Nextflow's module run", {
     expect_identical(file.size(file.path(folder, "s1.graphml")) > 0, section == "script")
   }
 })
+
+test_that("no output replaces an input, and rows need names of their own", {
+  folder <- tempfile("io")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  data <- file.path(folder, "x.csv")
+  tiers <- file.path(folder, "t.csv")
+  x <- as.data.frame(simulate(4, 60))
+  utils::write.csv(x, data, row.names = FALSE)
+  utils::write.csv(data.frame(variable = names(x), tier = c(1, 1, 2, 2)), tiers, row.names = FALSE)
+  before <- readLines(data)
+  again <- file.path(folder, ".", "x.csv")
+  quiet <- function(...) {
+    code <- NULL
+    said <- utils::capture.output(code <- main(c(...)), type = "message")
+    list(code = code, said = paste(said, collapse = " "))
+  }
+  for (options in list(c("--edges", data), c("--edges", again), c("--tiers", tiers, "--edges", tiers))) {
+    found <- quiet("pc", data, "--alpha", "0.1", options)
+    expect_identical(found$code, 2L)
+    expect_match(found$said, "would replace", fixed = TRUE)
+  }
+  expect_identical(
+    quiet("pc", data, "--alpha", "0.1", "--edges", tiers, "--summary", file.path(folder, ".", "t.csv"))$code,
+    2L
+  )
+  expect_identical(readLines(data), before)
+  genes <- data.frame(gene = c("A", "B", "A", "C"), t(as.matrix(x[1:20, ])))
+  utils::write.csv(genes, data, row.names = FALSE)
+  found <- quiet("pc", data, "--genes-in-rows", "--alpha", "0.1", "--edges", file.path(folder, "e.csv"))
+  expect_identical(found$code, 2L)
+  expect_match(found$said, "several rows with the same name: \"A\"", fixed = TRUE)
+})
