@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test test-all check check-cran cluster-check lint document site bench papers gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
+.PHONY: help demo test test-all check check-cran cluster-check lint document site bench papers gpu-bundle valgrind fuzz tarball tarball-check cran binary image deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,7 +28,7 @@ check: ## R CMD build and R CMD check, tests included
 	@tools/install-deps test
 	@tools/check
 
-check-cran: ## R CMD check --as-cran, from the crates that the source package carries
+check-cran: ## R CMD check --as-cran on the source package for CRAN, from the crates that it carries
 	@tools/install-deps cran
 	@tools/check-cran
 
@@ -76,6 +76,13 @@ tarball-check: ## likewise, installed without a network and with an empty home
 	@tools/install-deps test
 	@tools/tarball --try
 
+cran: ## the source package for CRAN, in cran/: without machine code of GPUs
+	@tools/install-deps test
+	@tools/tarball --cran
+
+image: ## the container image pcgpu:latest, with the command line, by docker, podman or buildah
+	@packaging/docker/build
+
 binary: ## the package for this platform without Rust, tried where there is no cargo
 	@tools/install-deps test
 	@tools/binary --try
@@ -87,4 +94,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check .gpu site demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu cran site demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target

@@ -3,7 +3,7 @@ process PCGPU_PC {
     tag "${meta.id}"
     label 'process_medium'
 
-    // The image of the Dockerfile in pcgpu's repository. Without containers, `pcgpu` must be on the PATH (?pcgpu::main).
+    // The image that `make image` builds in pcgpu's repository. Without containers, `pcgpu` must be on the PATH (?pcgpu::main).
     container "pcgpu:latest"
 
     input:

@@ -86,11 +86,13 @@ mod tests {
     use super::super::kernels::{Module, MODULES};
     use super::*;
 
+    #[cfg(feature = "machine-code")]
     fn word(image: &[u8], at: usize) -> usize {
         u64::from_le_bytes(image[at..at + 8].try_into().unwrap()) as usize
     }
 
     /// Returns the names of an ELF image's sections, and the machine that the image is for.
+    #[cfg(feature = "machine-code")]
     fn sections(image: &[u8]) -> (Vec<&str>, u8) {
         const NVIDIA: u8 = 190;
         assert!(image.starts_with(b"\x7fELF\x02\x01") && image[18] == NVIDIA, "no code of a GPU");
@@ -106,6 +108,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "machine-code")]
     fn a_gpu_gets_the_machine_code_that_runs_best_on_it() {
         for Module { name, cubin, entries, .. } in MODULES {
             for (capability, wanted) in [
@@ -129,6 +132,15 @@ mod tests {
                 wanted.sort_unstable();
                 assert_eq!(found, wanted, "{name} for {capability:?}");
             }
+        }
+    }
+
+    #[test]
+    #[cfg(not(feature = "machine-code"))]
+    fn without_machine_code_every_gpu_gets_ptx() {
+        for Module { name, ptx, cubin, .. } in MODULES {
+            assert_eq!(machine_code(cubin, (9, 0)), None, "{name}");
+            assert!(text(ptx, (9, 0)).contains(".target "), "{name}");
         }
     }
 

@@ -20,7 +20,7 @@ pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 /// A source file of kernels.
 pub(in crate::engine::cuda) struct Module {
     pub name: &'static str,
-    /// PTX and machine code, both packed by `tools/build-kernels`.
+    /// PTX and machine code, both packed by `tools/build-kernels`. Machine code is empty in a build without it.
     pub ptx: &'static [u8],
     pub cubin: &'static [u8],
     /// Names of the module's kernels.
@@ -67,6 +67,19 @@ impl<A> Kernel<A> {
     }
 }
 
+#[cfg(feature = "machine-code")]
+macro_rules! machine_code {
+    ($file:literal) => {
+        include_bytes!(concat!("../../../../kernels/ptx/", $file, ".cubin.lzma"))
+    };
+}
+#[cfg(not(feature = "machine-code"))]
+macro_rules! machine_code {
+    ($file:literal) => {
+        &[]
+    };
+}
+
 /// Defines the modules: file, type of the argument, kernels.
 macro_rules! modules {
     ($($file:literal $argument:ty: $($entry:ident)+;)+) => {
@@ -74,7 +87,7 @@ macro_rules! modules {
         pub(in crate::engine::cuda) const MODULES: &[Module] = &[$(Module {
             name: $file,
             ptx: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".ptx.lzma")),
-            cubin: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".cubin.lzma")),
+            cubin: machine_code!($file),
             entries: &[$(stringify!($entry)),+],
             #[cfg(test)]
             argument: size_of::<$argument>(),
