@@ -4,7 +4,7 @@ knitr::opts_chunk$set(
   comment = "#>",
   fig.width = 7,
   fig.height = 5,
-  dpi = 150,
+  dpi = 120,
   # The style has a margin and a frame around pictures.
   out.width = "96%"
 )
