@@ -142,13 +142,10 @@ graph_of_kinds <- function(labels, from, to, kind, pag) {
   if (!isTRUE(pag) && !any(kind == "<->")) {
     return(new_graph(labels, from, to, kind == "-->"))
   }
-  marks <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
   if (isTRUE(pag)) {
-    mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
-    marks[cbind(from, to)] <- mark[substr(kind, 3L, 3L)]
-    marks[cbind(to, from)] <- mark[substr(kind, 1L, 1L)]
-    return(structure(marks, type = "amat.pag"))
+    return(structure(marks_of_kinds(labels, from, to, kind), type = "amat.pag"))
   }
+  marks <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
   weight <- ifelse(kind == "<->", 2, 1)
   marks[cbind(from, to)] <- weight
   both <- kind != "-->"

@@ -375,10 +375,15 @@ amat_of_igraph <- function(x) {
       is = "a PAG with edges whose kind is missing or unknown"
     )
   }
+  marks_of_kinds(labels, arcs[, 1L], arcs[, 2L], kinds)
+}
+
+# Returns the matrix of marks of a PAG with edges of these kinds.
+marks_of_kinds <- function(labels, from, to, kinds) {
   mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
   amat <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
-  amat[arcs] <- mark[substr(kinds, 3L, 3L)]
-  amat[arcs[, 2:1, drop = FALSE]] <- mark[substr(kinds, 1L, 1L)]
+  amat[cbind(from, to)] <- mark[substr(kinds, 3L, 3L)]
+  amat[cbind(to, from)] <- mark[substr(kinds, 1L, 1L)]
   amat
 }
 

@@ -332,7 +332,7 @@ function drawNodes(lit) {
   }
   pen.globalAlpha = 1;
 }
-// Labels beside dots: hubs first, more of them the more one zooms in, none over another.
+// Labels next to dots: hubs first, more of them the more one zooms in, none over another.
 function drawLabels(lit) {
   if (boxed()) return 0;
   const at = 34, cells = new Map();

@@ -1,4 +1,4 @@
-# Returns the answers to random questions about a graph, beside those of the moral graph of the DAG `arrows`, whose
+# Returns the answers to random questions about a graph, and those of the moral graph of the DAG `arrows`, whose
 # variables `seen` the graph has.
 random_questions <- function(graphs, arrows, seen, count) {
   answers <- lapply(seq_len(count), function(question) {
