@@ -26,9 +26,8 @@ for bins in 128 256; do run "bins--$bins" selection 24481 97 2 $bins 200 repeats
 for features in 10000 20000 40000; do run "features--$features" selection $features 1000 2 64 50 repeats=3; done
 for samples in 1000 10000 100000; do run "samples--$samples" selection 3072 $samples 2 64 50 repeats=3; done
 
-if [ "$cards" -ge 2 ]; then
-  sets=(cards=0,1)
-  if [ "$cards" -ge 3 ]; then sets+=(cards=0,1,2); fi
-  if [ "$cards" -ge 4 ]; then sets+=(cards=0,1,2,3); fi
-  for name in breastcancer ecml rcv1train news20 svhn; do of_set 30 cards $name 200 repeats=3 "${sets[@]}"; done
-fi
+for ((count = 2; count <= cards; count++)); do
+  for name in breastcancer ecml rcv1train news20 svhn; do
+    of_set 30 "cards-$count" $name 200 repeats=3 "cards=$(seq -s , 0 $((count - 1)))"
+  done
+done

@@ -21,13 +21,11 @@ head_of_page <- c(
   "  pseudo-inverse only if the result cannot be trusted",
   "- gpuPC: level 0 is the thesis's algorithm 9. In the runs of b469fbfa36cf it is the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
   "  4,194,304 cells go to the CPU; the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
-  "- cuPC: a row of the graph is read from the GPU's memory, not copied into a block's shared memory. A level takes several launches, first for one side of the pairs and then for",
-  "  the other; cuPC has one. The authors' own cuPC-S ran on one H200 on 21 November 2026 (results.csv, suite search; its compiled part, with pcalg's thresholds, medians). It took",
-  "  0.0177 and 0.0294 s on NCI-60 in two runs, 0.0963 and 0.138 s on S. aureus, 0.209 and 0.213 s on DREAM5-Insilico's surrogate. Compare these with \"theirs here\" of table 2",
-  "- GPU_CMIknn: in the runs below, the estimate is their kernel, and a thread draws a permutation of a test. Since then, a thread runs a sample in the kernel for permutations, too,",
-  "  as in the paper, and tests given one set share permutations, as in Parallel. Which sample has a neighbour is determined by the seed, not by a race. Launches are short, so that",
-  "  Ctrl-C works. If n and k are thousands, a launch has fewer threads than the GPU can hold",
-  "- blocks and unified memory of the thesis: blocks run on one GPU. Its algorithm 17, blocks on several GPUs, is not implemented. With several GPUs, each of ours has the whole matrix",
+  "- cuPC: the first side of a pair is tested to its end, because pcalg's separating set is the first. cuPC stops at any separating set of either side. Rows of more than some 10,000",
+  "  neighbours are read from the GPU's memory; cuPC copies all into a block's shared memory",
+  "- GPU_CMIknn: which sample has a neighbour is determined by the seed, not by a race. Launches are short, so that Ctrl-C works. If n and k are thousands, a launch has fewer threads",
+  "  than the GPU can hold",
+  "- blocks and unified memory of the thesis: our blocks are rows of the matrix, of pairs of blocks in theirs",
   "- CUDA-JMI: the joining on the CPU is plain, and not tuned",
   "",
   "Surrogates have the shapes of data that are not available: BR51, S. cerevisiae, DREAM5-Insilico and TCGA. No row has a ratio of a surrogate to a published time. The surrogates of",
@@ -72,13 +70,9 @@ notes <- c(
     "several launches, their mean weighted by time. An H100 has 132 multiprocessors and a Titan X has 24, so it takes more tests to keep an H100 busy."
   ),
   "dissertation, table 6.17" = paste(
-    "Level 1 of ours is the time from its start to the end of a run to level 1; level 0 is a whole run to level 0. Both include the transfer of the result, which is most of such a run by",
-    "blocks. In the runs to level 1 on one GPU, managed memory took 0.9 to 5.6 times as long as blocks until level 1 began. From 50,000 variables, theirs exceeds the V100's 32 GB, so",
-    "that pages move back and forth. All of ours fits into the GPU's 80 GB: no run of ours takes more of a GPU than is free. All are single runs; from 50,000 variables, after one that",
-    "opens the GPU or GPUs. The sweeps have the seconds.",
-    "With 60,000 and 70,000 variables the matrix as a whole takes as long as managed memory at levels 0 and 1, and 1.5 and 2.3 times as long as blocks. With 80,000, level 1 goes in slices",
-    "of up to 256 variables, with managed memory, too. It then takes less than a tenth of managed memory's time, for an unknown reason. The runs with 80,000 variables, and on two GPUs",
-    "with 50,000 and more, are of d431d0d1fe96."
+    "Ours are times of one level in single runs to level 1, from when it began to when the next began or the run ended; the end includes the transfer of the result. From 50,000",
+    "variables, theirs exceeds the V100's 32 GB, so that pages move back and forth. All of ours fits into the GPU's memory: no run of ours takes more of a GPU than is free. The sweeps",
+    "have the seconds."
   ),
   "dissertation, table 6.18" = "On data of this shape. How many edges TCGA's own data leave at level 0 is not published, and decides the time.",
   "cmiknn, table 1 (6.10), by k" = paste(

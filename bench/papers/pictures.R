@@ -14,6 +14,7 @@ colours <- c(
   ours_third = "#2a9fd8",
   managed = "#3a8a5a",
   blocks = "#9bbf5a",
+  blocks_other = "#c8dba0",
   level_0 = "#d9d4e3",
   level_1 = "#a99bc4",
   level_2 = "#7a63a5",
@@ -29,7 +30,8 @@ signs <- c(
   ours_other = 21,
   ours_third = 23,
   managed = 15,
-  blocks = 17
+  blocks = 17,
+  blocks_other = 2
 )
 
 # Opens a page of panels, draws, and gives the file a palette. `labels`: the page's legend, by name of `colours`, above
@@ -693,7 +695,7 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     }
   )
 
-  # Figures 6.2 to 6.4: seconds of one level, of when levels began.
+  # Seconds of one level, of when levels began.
   seconds_of_level <- function(began, level) {
     vapply(
       strsplit(began, " ", fixed = TRUE),
@@ -757,42 +759,32 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
     }
   )
 
-  # Of managed memory and blocks the larger sizes suffice.
   sizes <- c(5000, 10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000)
-  keys_of_way <- function(sizes, way, level, more = "") {
-    paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), more, "#", way, " ", level)
+  keys_of_way <- function(way, cards = 1L) {
+    several <- cards > 1L
+    log <- paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), if (several) sprintf("--%d-cards", cards))
+    paste0(log, "#", if (several) paste(cards, "cards "), way)
   }
-  within <- sizes[sizes <= 70000]
-  large <- within[within >= 40000]
-  needed <- unlist(lapply(0:1, function(level) {
-    c(
-      keys_of_way(within, "shared", level),
-      keys_of_way(large, "managed", level),
-      keys_of_way(large, "rows=2048", level)
-    )
-  }))
-  also <- paste0("dissertation/table-6.17--", sprintf("%.0f", sizes), rep(c("", "--cards"), each = length(sizes)))
+  shown <- list(
+    managed = keys_of_way("managed"),
+    blocks = keys_of_way("rows=2048"),
+    ours = keys_of_way("shared"),
+    blocks_other = keys_of_way("rows=2048", 2L),
+    ours_other = keys_of_way("shared", 2L)
+  )
   labels <- c(
     managed = "managed memory, one card",
     blocks = "blocks of 2,048 rows, one card",
     ours = "the matrix as a whole, one card",
-    ours_other = "the matrix as a whole, two cards",
-    ours_third = "the matrix as a whole, four cards"
+    blocks_other = "blocks of 2,048 rows, two cards",
+    ours_other = "the matrix as a whole, two cards"
   )
+  needed <- unlist(shown[c("managed", "blocks", "ours")])
+  also <- unlist(shown[c("blocks_other", "ours_other")])
   picture("blocks-table-6.17", needed, panels = 2L, also = also, labels = labels, height = 560, draw = function() {
     for (level in 0:1) {
-      of_way <- function(way, more = "") curve(sizes, of(keys_of_way(sizes, way, level, more)))
-      growth(
-        list(
-          managed = of_way("managed"),
-          blocks = of_way("rows=2048"),
-          ours = of_way("shared"),
-          ours_other = of_way("2 cards shared", "--cards"),
-          ours_third = of_way("4 cards shared", "--cards")
-        ),
-        "variables",
-        paste("pcgpu,", c("level 0", "levels 0 and 1")[level + 1L])
-      )
+      seconds <- lapply(shown, function(keys) curve(sizes, seconds_of_level(of(keys, "began"), level)))
+      growth(seconds, "variables", sprintf("pcgpu, level %d", level))
     }
   })
 

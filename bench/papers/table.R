@@ -8,7 +8,7 @@
 # and, for ratios, base and ours_base. Units:
 # - s;
 # - x, times as fast as `base`; a way `edge:*` of it is the range over all such;
-# - x:1, times as fast as `base` at level 1, from the times at which levels began;
+# - x:0 and x:1, times as fast as `base` at that level, from the times at which levels began;
 # - `x over ...`, times as fast as something that was not run here, with seconds next to it;
 # - %:0, %:1 and %:2, per cent of the time spent at level 0, at level 1, at levels 2 to 5; %tests:0 and so on, of the
 #   tests;
@@ -88,11 +88,13 @@ times_text <- function(key, base) {
   of <- of[which(of > 0)]
   if (!length(of)) "" else paste(number(unique(range(base / of))), collapse = " to ")
 }
-# Formats the ratio of level 1 alone. The difference of two runs, to level 1 and to level 0, would be as noisy as both.
-times_at_level_1_text <- function(key, base) {
+# Formats the ratio of one level.
+times_at_level_text <- function(key, base, level) {
   ms <- vapply(
     c(base, key),
-    function(key) if (is.null(run <- run_of(key)) || !nzchar(run$began)) NA_real_ else ms_of_levels(run$began, 1L, 1L),
+    function(key) {
+      if (is.null(run <- run_of(key)) || !nzchar(run$began)) NA_real_ else ms_of_levels(run$began, level, level)
+    },
     0
   )
   ratio_text(ms[1L], ms[2L])
@@ -173,7 +175,7 @@ row_of <- function(row) {
   value <- suppressWarnings(as.double(row$value))
   shown <- if (is.na(value)) row$value else format(value, big.mark = ",", digits = 10)
   is_of_seconds <- shows_seconds(row$unit)
-  is_ratio <- row$unit %in% c("x", "x:1")
+  is_ratio <- row$unit %in% c("x", "x:0", "x:1")
   unit <- if (is_ratio && nzchar(shown)) {
     " x"
   } else if (startsWith(row$unit, "%")) {
@@ -194,7 +196,7 @@ row_of <- function(row) {
       x = if (row$unit == "x") {
         times_text(key, base)
       } else if (is_ratio) {
-        times_at_level_1_text(key, base)
+        times_at_level_text(key, base, as.integer(sub("x:", "", row$unit)))
       } else {
         seconds_text(key)
       },
@@ -258,7 +260,7 @@ row_of <- function(row) {
       )
     },
     if (length(setdiff(missing, would_take$key))) "not measured in the time given",
-    if (row$unit == "x:1" && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) {
+    if (row$unit %in% c("x:0", "x:1") && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) {
       "the level starts of its run are not kept"
     } else if (never && !length(missing)) {
       "not run yet"

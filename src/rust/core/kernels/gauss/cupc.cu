@@ -1,7 +1,24 @@
 // Levels 1 and up by the mappings of cuPC (Zarebavani et al. 2020, section 3), to reproduce and compare them. Which thread runs which test
-// is the paper's; results go to the same slots as with our own strategy. Not kept from the paper's listings: threads that race for the
-// separating set, sqrt(n - l - 4) in the test, and the end at level 14.
+// is the paper's; results go to the same slots as with our own strategy. A launch covers both sides of a pair. Not kept from the paper's
+// listings: threads that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "gauss/papers.cuh"
+
+// Returns a row of the graph, which the block copies into its shared memory if there is room. All threads of the block must call it.
+__device__ inline const u32* own_row(const Args& a, u32 x, u32 d) {
+    extern __shared__ double memory[];
+    const u32* list = a.list + a.offset[x];
+    if (d > a.row_room) return list;
+    u32* row = (u32*)((char*)memory + (a.scratch ? 0 : blockDim.x / WARP * a.warp_bytes));
+    for (u32 at = threadIdx.x; at < d; at += blockDim.x) row[at] = list[at];
+    __syncthreads();
+    return row;
+}
+
+// Returns whether the pair of this entry of row x is tested from that side. The side of the larger vertex is the second: it has nothing to
+// do once the first separates.
+__device__ __forceinline__ bool is_asked(const Args& a, u32 x, u32 y, u64 entry) {
+    return is_tested(a, x, y) && (x < y || stop_of(slots_of(a) + a.twin[entry]) == NEVER);
+}
 
 // Returns the numbers of a thread: the inverse of C[S, S], the weights of x, and the correlations of S with x or y.
 __host__ __device__ constexpr u64 cupc_doubles(u64 l) { return l * l + 2 * l; }
@@ -32,7 +49,8 @@ __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u3
 // and returns the variance of x.
 __device__ inline double left_of_row(const Args& a, u32 x, const u32* list, const Bench& b, u32 l) {
     double *weights = b.own + l * l * WARP, *with_x = weights + l * WARP;
-    for (u32 i = 0; i < l; i++) with_x[i * WARP] = correlation(a, x, list[b.places[i * WARP]]);
+    const double* row = correlations_of(a, x);
+    for (u32 i = 0; i < l; i++) with_x[i * WARP] = row[list[b.places[i * WARP]]];
     double xx = correlation(a, x, x);
     for (u32 i = 0; i < l; i++) {
         double weight = 0.0;
@@ -46,8 +64,9 @@ __device__ inline double left_of_row(const Args& a, u32 x, const u32* list, cons
 // Decides from the rest of H. `xx` and the row that `left_of_row` left are those of x.
 __device__ inline Quick quick(const Args& a, u32 x, u32 y, double xx, const u32* list, const Bench& b, u32 l) {
     double *weights = b.own + l * l * WARP, *with_y = weights + l * WARP;
-    for (u32 i = 0; i < l; i++) with_y[i * WARP] = correlation(a, y, list[b.places[i * WARP]]);
-    double yy = correlation(a, y, y), xy = correlation(a, x, y);
+    const double* row = correlations_of(a, y);
+    for (u32 i = 0; i < l; i++) with_y[i * WARP] = row[list[b.places[i * WARP]]];
+    double yy = row[y], xy = row[x];
     for (u32 i = 0; i < l; i++) {
         double weight = 0.0;
         for (u32 j = 0; j < l; j++) weight = fma(b.own[(i * l + j) * WARP], with_y[j * WARP], weight);
@@ -65,20 +84,22 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     if (x >= a.p) return;
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l || blockIdx.x * a.beta >= d) return;
-    const u32* list = a.list + a.offset[x];
+    const u32* list = own_row(a, x, d);
     Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
     const u32 thread = threadIdx.x;
     const u32 own = (u32)(blockIdx.x * a.beta + thread % a.beta), ty = thread / (u32)a.beta;
     const bool here = thread < a.beta * a.gamma && own < d;
     const u32 place = here ? own : 0;
     GaussSlot* slot = slots_of(a) + a.offset[x] + place;
-    const bool active = here && takes_part(a, slots_of(a), x, a.offset[x] + place);
-    const bool by_common = a.fast && a.second;
+    const u32 y = list[place];
+    bool active = here && is_asked(a, x, y, a.offset[x] + place);
+    const bool by_common = a.fast && y < x;
     const u64 sets = choose(a, d - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
     double best = NO_TEST;
     u64 best_rank = NEVER;
     for (u64 base = a.first_rank; base < end; base += a.gamma) {
         u64 t = base + ty;
+        active = active && is_asked(a, x, y, a.offset[x] + place);
         bool asks = active && t < end;
         u64 rank = 0;
         if (asks) {
@@ -88,18 +109,18 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
                 u32 at = b.places[i * WARP];
                 at += at >= place;
                 b.places[i * WARP] = at;
-                all_common = all_common && is_common(a, list[place], list[at]);
+                all_common = all_common && is_common(a, y, list[at]);
             }
             rank = rank_of(a, d, l, b.places, WARP);
             asks = !all_common && (by_common || rank < stop_of(slot) >> 1);
         }
         if (!__any_sync(FULL, asks)) {
             // Ranks are of the whole list, so a separated pair needs no later set.
-            if (!by_common && !__any_sync(FULL, active && stop_of(slot) == NEVER)) break;
+            if (!__any_sync(FULL, active && (by_common || stop_of(slot) == NEVER))) break;
             continue;
         }
         Quick found = nothing_found();
-        if (asks && invert(a, list, b, l)) found = quick(a, x, list[place], left_of_row(a, x, list, b, l), list, b, l);
+        if (asks && invert(a, list, b, l)) found = quick(a, x, y, left_of_row(a, x, list, b, l), list, b, l);
         double q;
         decide(a, x, list, d, place, slot, b, l, by_common, asks, found, q);
         if (q < best) {
@@ -117,9 +138,8 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
     if (x >= a.p) return;
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l) return;
-    const u32* list = a.list + a.offset[x];
+    const u32* list = own_row(a, x, d);
     Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
-    const bool by_common = a.fast && a.second;
     const u64 sets = choose(a, d, l), end = sets < a.end_rank ? sets : a.end_rank;
     for (u64 base = a.first_rank + blockIdx.x * a.theta; base < end; base += a.theta * gridDim.x) {
         const u64 t = base + threadIdx.x;
@@ -132,18 +152,20 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
             if (sound) xx = left_of_row(a, x, list, b, l);
         }
         for (u32 own = 0; own < d; own++) {
+            const u32 y = list[own];
             GaussSlot* slot = slots_of(a) + a.offset[x] + own;
             // Must be the same for all lanes of the warp; whether a lane asks may differ.
-            if (!takes_part(a, slots_of(a), x, a.offset[x] + own)) continue;
+            if (!__any_sync(FULL, is_asked(a, x, y, a.offset[x] + own))) continue;
+            const bool by_common = a.fast && y < x;
             bool asks = here && (by_common || t < stop_of(slot) >> 1), all_common = by_common;
             for (u32 i = 0; i < l && asks; i++) {
                 u32 at = b.places[i * WARP];
                 asks = at != own;
-                if (by_common) all_common = all_common && is_common(a, list[own], list[at]);
+                if (by_common) all_common = all_common && is_common(a, y, list[at]);
             }
             asks = asks && !all_common;
             if (!__any_sync(FULL, asks)) continue;
-            const Quick found = asks && sound ? quick(a, x, list[own], xx, list, b, l) : nothing_found();
+            const Quick found = asks && sound ? quick(a, x, y, xx, list, b, l) : nothing_found();
             double q;
             decide(a, x, list, d, own, slot, b, l, by_common, asks, found, q);
             enter_smallest_of_warp(slot, q, t);

@@ -100,6 +100,7 @@ struct Args {
     u64 end_rank;
     u64 beta;             // strategies "edge" and "gpucsl": edges of a block; otherwise 0
     u64 gamma;            // strategies "edge" and "gpucsl": tests of an edge that run at a time
+    u64 row_room;         // strategies "edge" and "set": neighbours of a row that a block's shared memory has room for, after its warps' working memory
     u64 theta;            // strategy "set": sets of a block; "gpucsl": edges of a row that have working memory
     u64 mask_ends;        // sets of one: a block of rows with at least this many neighbours in total goes by masks
     u64 column_ends;      // sets of one: a block with fewer than `mask_ends`, but at least this many, goes by columns

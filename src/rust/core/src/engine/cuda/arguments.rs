@@ -595,6 +595,8 @@ pub(super) struct SearchArgs {
     pub beta: u64,
     /// strategies "edge" and "gpucsl": tests of an edge that run at a time
     pub gamma: u64,
+    /// strategies "edge" and "set": neighbours of a row that a block's shared memory has room for, after its warps' working memory
+    pub row_room: u64,
     /// strategy "set": sets of a block; "gpucsl": edges of a row that have working memory
     pub theta: u64,
     /// sets of one: a block of rows with at least this many neighbours in total goes by masks

@@ -1,7 +1,5 @@
-//! Levels of sets of the Gaussian test by the papers' mappings, in launches short enough that a user can interrupt.
-//!
-//! cuPC copies a row of the graph into a block's shared memory and runs a level in one launch. This is not built. Here threads read the row
-//! from the GPU's memory. A level takes several launches, first for one side of the pairs and then for the other.
+//! Levels of sets of the Gaussian test by the papers' mappings, in launches short enough that a user can interrupt. A level of little work
+//! takes one launch, as in the papers.
 
 use std::time::{Duration, Instant};
 
@@ -28,6 +26,9 @@ const BLOCKS: usize = 1 << 25;
 /// Bytes of working memory in device memory, unless one row needs more.
 const SCRATCH: u64 = 1 << 28;
 
+/// Most shared memory of a block that holds a row of the graph: any GPU has as much. More would leave a multiprocessor few blocks.
+const ROW_LIMIT: u64 = 48 << 10;
+
 /// The launches of a level.
 struct Launches {
     kernel: Kernel<SearchArgs>,
@@ -35,8 +36,8 @@ struct Launches {
     sets: u64,
     ranks: u64,
     at_once: u64,
-    /// Whether a launch with all sets of the first sides continues with the second sides.
-    both: bool,
+    /// Neighbours of a row that a block's shared memory has room for.
+    row_room: u64,
     /// Rows of a launch, blocks of a row, threads of a block.
     rows: usize,
     blocks: u32,
@@ -59,6 +60,10 @@ impl CudaSearch<'_, '_> {
             SearchStrategy::Edge { beta, gamma } => [beta, gamma],
             _ => [1, WARP],
         }
+    }
+
+    fn is_gpucsl(&self) -> bool {
+        matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. })
     }
 
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
@@ -96,15 +101,17 @@ impl CudaSearch<'_, '_> {
         let in_time = if ranks == 1 { (tests / widest as f64) as usize } else { p };
         let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
-        let both = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
+        let row_room = if self.is_gpucsl() { 0 } else { (ROW_LIMIT.saturating_sub(shared) / 4).min(widest as u64) };
+        let shared = shared + 4 * row_room;
         let at_once = u64::from(at_once);
-        Launches { kernel, sets, ranks, at_once, both, rows, blocks, threads, bytes, shared, scratch }
+        Launches { kernel, sets, ranks, at_once, row_room, rows, blocks, threads, bytes, shared, scratch }
     }
 
     /// Runs a level, once its slots are ready.
     pub(super) fn run_paper(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         let launches = self.paper_launches(size, widest);
-        let Launches { kernel, sets, ranks, at_once, both, rows, blocks, threads, bytes, shared, scratch } = launches;
+        let Launches { kernel, sets, ranks, at_once, row_room, rows, blocks, threads, bytes, shared, scratch } =
+            launches;
         let p = self.options.p;
         let mut args = self.args;
         [args.beta, args.gamma] = self.edge_shape().map(u64::from);
@@ -112,13 +119,13 @@ impl CudaSearch<'_, '_> {
             SearchStrategy::Set { theta, .. } => u64::from(theta),
             _ => widest as u64,
         };
-        args.warp_bytes = bytes;
+        (args.warp_bytes, args.row_room) = (bytes, row_room);
         if scratch > 0 {
             args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
         let is_whole = ranks >= sets;
-        // Sets of one are tested for both sides at once.
-        let sides = if both && (size == 1 || is_whole) { 1 } else { 2 };
+        // A launch covers both sides of a pair, except part of the sets of gpucsl.
+        let sides = if self.is_gpucsl() && size > 1 && !is_whole { 2 } else { 1 };
         let mut some = ranks;
         for second in 0..sides {
             args.second = second;
