@@ -1,6 +1,6 @@
 # Reads what run.sh wrote: table.R and pictures.R source it.
 
-# Returns the runs of a folder of logs in the form of runs.csv (kept.R), with a row for each. It has paper, log and way
+# Returns the runs of a folder of logs in the form of runs.csv (runs.R), with a row for each. It has paper, log and way
 # (strategy or the like), and minimum and median of the repeats after the first in seconds. `count` is the distance, per
 # cent or number of tests that the run reports. It also has tests by level (`tests`), shares of time by level
 # (`began`: milliseconds at which levels began, and at which all ended), and figure 9's sets by rows (`rows`). If a run

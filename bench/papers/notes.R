@@ -19,7 +19,7 @@ head_of_page <- c(
   "",
   "- cuPC and gpucsl: the papers compute a pseudo-inverse for each test or set. These kernels invert by Gauss-Jordan elimination (cuPC) or eliminate (gpucsl). They compute the",
   "  pseudo-inverse only if the result cannot be trusted",
-  "- gpuPC: level 0 is the thesis's algorithm 9. In the runs of b469fbfa36cf it is the paper's algorithm 2, in which one thread computes the margins, too. Tables of more than",
+  "- gpuPC: level 0 is the thesis's algorithm 9. Tables of more than",
   "  4,194,304 cells go to the CPU; the paper has managed memory. Its kernels and those of disc-cupc read 16 samples at a time, as ours do",
   "- cuPC: the first side of a pair is tested to its end, because pcalg's separating set is the first. cuPC stops at any separating set of either side. Rows of more than some 10,000",
   "  neighbours are read from the GPU's memory; cuPC copies all into a block's shared memory",
@@ -33,6 +33,18 @@ head_of_page <- c(
   "paper (figure 6). So they are easier problems, or different ones.",
   "",
   "Runs compare times. tests/core/papers_cuda.rs and similar tests check that all strategies give one answer."
+)
+
+authors <- c(
+  "Three programs of the authors ran on 29 November 2026 on one of two NVIDIA H200 with 8 cores of an Intel Xeon, in the session of the runs above (minimum / median). They were built there",
+  "with nvcc 13.0 for sm_90 or by CuPy 14.2, outside this repository, and are not part of it. Not to be had: cuPC-E, gpuPC's own code, CUDA-JMI.",
+  "",
+  "- cuPC-S (github.com/LIS-Laboratory/cupc): the compiled function with its allocations and copies, thresholds of pcalg (its R file is one level off), last level 14",
+  "- gpucsl (github.com/hpi-epic/gpucsl): with pcalg's thresholds for Gaussian data, 17 GB of working memory for discrete data, Jitify left out, kernels as they are. Its last level is one",
+  "  more than ours reaches, as it must be given",
+  "- GPU_CMIknn (github.com/ChristopherSchmidt89/gpucmiknn): single tests of random Gaussian data by GPUKNNCMI-Single, called by ctypes instead of Boost; k is at most 200",
+  "",
+  "All three return the first separating set that a thread finds. Numbers of edges equal ours, except gpucsl's on MCC (1,615 of 1,618)."
 )
 
 titles <- c(

@@ -1,7 +1,8 @@
 # Makes bench/PAPERS.md and bench/papers/figures from the runs that are kept: Rscript table.R [OUT]. OUT is the folder
-# that run.sh wrote. Its logs first replace those of the same name in runs.csv, or are added. Numbers without a run in
-# runs.csv come from kept.csv (kept.R). The page, which is not in git, has a row for each published number
-# (published.csv).
+# that run.sh wrote. Its logs first replace those of the same name in runs.csv, or are added. The page, which is not in
+# git, has a row for each published number (published.csv).
+#
+# authors.csv has times of the authors' own programs, which were built outside the repository.
 #
 # Columns of published.csv: paper, item (table or figure), data, what; hardware, value, unit; runs; and why a run is
 # missing or unlike theirs. The runs are PAPER/LOG#WAY, as logs.R reads them: theirs (their mapping on our GPU), ours,
@@ -17,42 +18,30 @@
 here <- dirname(normalizePath(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))))
 source(file.path(dirname(here), "program.R"))
 source(file.path(here, "logs.R"))
-source(file.path(here, "kept.R"))
+source(file.path(here, "runs.R"))
 source(file.path(here, "notes.R"))
 # Names with accents are written as they are.
 invisible(Sys.setlocale("LC_CTYPE", "C.UTF-8"))
 page_file <- file.path(dirname(here), "PAPERS.md")
-kept <- read_runs(file.path(here, "runs.csv"))
+all_runs <- read_runs(file.path(here, "runs.csv"))
 if (length(args)) {
-  kept <- replaced_by(kept, read_logs(args[1L]))
-  write_runs(kept, file.path(here, "runs.csv"))
+  all_runs <- replaced_by(all_runs, read_logs(args[1L]))
+  write_runs(all_runs, file.path(here, "runs.csv"))
 }
-earlier <- read_runs(file.path(here, "kept.csv"))
-kept$is_earlier <- rep(FALSE, nrow(kept))
-earlier$is_earlier <- rep(TRUE, nrow(earlier))
-kept <- rbind(kept, earlier[!paste(earlier$paper, earlier$log) %in% paste(kept$paper, kept$log), ])
-kept <- kept[order(paste(kept$paper, kept$log, sep = "/"), method = "radix"), ]
-kept$name <- paste(kept$paper, kept$log, sep = "/")
-kept$key <- paste(kept$name, kept$way, sep = "#")
+all_runs$name <- paste(all_runs$paper, all_runs$log, sep = "/")
+all_runs$key <- paste(all_runs$name, all_runs$way, sep = "#")
 # Logs, runs, and what was left out of them.
-logs <- kept[!nzchar(kept$way), ]
-runs <- kept[nzchar(kept$way) & is.na(kept$would_take), ]
-left_out <- kept[!is.na(kept$would_take), ]
+logs <- all_runs[!nzchar(all_runs$way), ]
+runs <- all_runs[nzchar(all_runs$way) & is.na(all_runs$would_take), ]
+left_out <- all_runs[!is.na(all_runs$would_take), ]
 published <- utils::read.csv(file.path(here, "published.csv"), colClasses = "character", encoding = "UTF-8")
 
 log_of <- function(key) sub("#.*", "", key)
 keys_in <- function(keys) keys[nzchar(keys)]
-# The keys of known runs. For an earlier run with only a ratio, the key has the way `A over B`.
-known <- c(
-  runs$key,
-  sub(" over .*", "", runs$key),
-  ifelse(grepl(" over ", runs$key), paste0(log_of(runs$key), "#", sub(".* over ", "", runs$key)), "")
-)
-logs_read <- runs$name[!runs$is_earlier]
-# Returns whether the logs of all of these runs were read, or the runs are known. A log may lack a run that did not end.
-are_kept <- function(keys) {
+# Returns whether the logs of all of these runs were read. A log may lack a run that did not end.
+are_read <- function(keys) {
   keys <- keys_in(keys)
-  length(keys) > 0L && all(log_of(keys) %in% logs_read | keys %in% known)
+  length(keys) > 0L && all(log_of(keys) %in% logs$name)
 }
 
 run_of <- function(key) {
@@ -73,13 +62,8 @@ seconds_text <- function(key) {
   }
 }
 ratio_text <- function(a, b) if (is.na(a) || is.na(b)) "" else number(a / b)
-# Returns a ratio that is kept without its seconds.
-kept_ratio <- function(key, base) run_of(paste(key, "over", sub("^.*#", "", base)))$count
 # Formats a ratio: the run, and what it is as fast as. Several ratios give their range.
 times_text <- function(key, base) {
-  if (!is.null(ratio <- kept_ratio(key, base))) {
-    return(number(ratio))
-  }
   base <- median_of(base)
   if (!isTRUE(base > 0) || !nzchar(key)) {
     return("")
@@ -185,10 +169,10 @@ row_of <- function(row) {
   } else {
     ""
   }
-  has_theirs <- are_kept(c(row$theirs, if (is_ratio) row$base))
-  has_ours <- are_kept(c(row$ours, if (is_ratio) row$ours_base))
-  cell <- function(key, base, is_kept) {
-    if (!is_kept) {
+  has_theirs <- are_read(c(row$theirs, if (is_ratio) row$base))
+  has_ours <- are_read(c(row$ours, if (is_ratio) row$ours_base))
+  cell <- function(key, base, is_read) {
+    if (!is_read) {
       return("")
     }
     switch(
@@ -210,7 +194,7 @@ row_of <- function(row) {
   ours <- cell(row$ours, row$ours_base, has_ours)
   is_surrogate <- grepl("surrogate", row$reason)
   seconds <- function(key, cell) {
-    if (are_kept(key)) {
+    if (are_read(key)) {
       median_of(key)
     } else if (is_of_seconds) {
       number_of(cell)
@@ -244,7 +228,7 @@ row_of <- function(row) {
   # Runs without a result, or without a log.
   wanted <- unique(keys_in(c(row$theirs, row$ours, row$base, row$ours_base)))
   wanted <- wanted[!endsWith(wanted, "*")]
-  missing <- wanted[log_of(wanted) %in% logs_read & !wanted %in% known]
+  missing <- wanted[log_of(wanted) %in% logs$name & !wanted %in% runs$key]
   would_take <- left_out[left_out$key %in% missing, ]
   never <- (nzchar(row$theirs) && !has_theirs && !nzchar(theirs)) || (nzchar(row$ours) && !has_ours && !nzchar(ours))
   remark <- c(
@@ -260,11 +244,7 @@ row_of <- function(row) {
       )
     },
     if (length(setdiff(missing, would_take$key))) "not measured in the time given",
-    if (row$unit %in% c("x:0", "x:1") && row$ours %in% known && !row$ours %in% runs$key[!runs$is_earlier]) {
-      "the level starts of its run are not kept"
-    } else if (never && !length(missing)) {
-      "not run yet"
-    }
+    if (never && !length(missing)) "not run yet"
   )
   hardware <- if (nzchar(row$hardware)) sprintf(" (%s)", row$hardware) else ""
   row_text(row$data, row$what, paste0(shown, unit, hardware), theirs, ours, gain, over, paste(remark, collapse = "; "))
@@ -301,6 +281,39 @@ figure_1 <- function() {
   cat(head_text(names(distances)))
   for (i in seq_len(nrow(distances))) {
     cat(row_text(unlist(distances[i, ])))
+  }
+}
+
+# The authors' own programs on our GPU (authors.csv). `theirs` and `ours` are the runs to compare.
+programs <- function() {
+  own <- utils::read.csv(file.path(here, "authors.csv"), colClasses = "character")
+  cat("\n## The authors' programs\n\n", paste(authors, "\n", sep = ""), "\n", sep = "")
+  cat(head_text(
+    "program",
+    "time of",
+    "data",
+    "last level",
+    "edges",
+    "s",
+    "their mapping here",
+    "ours",
+    "program / ours"
+  ))
+  for (i in seq_len(nrow(own))) {
+    row <- own[i, ]
+    least <- as.double(row$minimum)
+    middle <- as.double(row$median)
+    cat(row_text(
+      paste(row$program, row$commit),
+      row$what,
+      row$data,
+      row$last_level,
+      row$edges,
+      if (least == middle) number(middle) else paste(number(least), "/", number(middle)),
+      if (nzchar(row$theirs)) seconds_text(row$theirs) else "",
+      if (nzchar(row$ours)) seconds_text(row$ours) else "",
+      if (nzchar(row$ours)) ratio_text(middle, median_of(row$ours)) else ""
+    ))
   }
 }
 
@@ -397,9 +410,7 @@ write_page <- function() {
   for (i in seq_len(nrow(cpus))) {
     cat(row_text(cpus$cpu[i], cpus$cores[i], cpus$where[i]))
   }
-  cat(
-    "\n### Runs\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`. Those of d431d0d1fe96 are in `kept.csv`, with three digits: their logs are not kept.\n\n"
-  )
+  cat("\n### Runs\n\n`bench/papers/runs.csv` has what these found, by `run.sh` of `make papers`.\n\n")
   made_on(logs)
   for (paper in unique(published$paper)) {
     cat(sprintf("\n## %s\n", titles[[paper]]))
@@ -428,6 +439,7 @@ write_page <- function() {
     }
     if (paper == "cmiknn") figure_1()
   }
+  programs()
   sweeps()
   ended <- logs[nzchar(logs$ended), ]
   ended <- stats::setNames(ended$ended, ended$name)
@@ -451,13 +463,7 @@ times_of <- function(rows, side, base) {
     seq_len(nrow(rows)),
     function(i) {
       keys <- c(rows[[side]][i], rows[[base]][i])
-      if (!is.null(ratio <- kept_ratio(keys[1L], keys[2L]))) {
-        ratio
-      } else if (are_kept(keys)) {
-        median_of(keys[2L]) / median_of(keys[1L])
-      } else {
-        NA_real_
-      }
+      if (are_read(keys)) median_of(keys[2L]) / median_of(keys[1L]) else NA_real_
     },
     0
   )

@@ -3,21 +3,27 @@
 // listings: threads that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "gauss/papers.cuh"
 
-// Returns a row of the graph, which the block copies into its shared memory if there is room. All threads of the block must call it.
-__device__ inline const u32* own_row(const Args& a, u32 x, u32 d) {
+// Returns the block's shared memory after its warps' working memory. It has room for `row_room` neighbours.
+__device__ __forceinline__ char* row_memory(const Args& a) {
     extern __shared__ double memory[];
-    const u32* list = a.list + a.offset[x];
-    if (d > a.row_room) return list;
-    u32* row = (u32*)((char*)memory + (a.scratch ? 0 : blockDim.x / WARP * a.warp_bytes));
-    for (u32 at = threadIdx.x; at < d; at += blockDim.x) row[at] = list[at];
-    __syncthreads();
-    return row;
+    return (char*)memory + (a.scratch ? 0 : blockDim.x / WARP * a.warp_bytes);
 }
 
-// Returns whether the pair of this entry of row x is tested from that side. The side of the larger vertex is the second: it has nothing to
-// do once the first separates.
-__device__ __forceinline__ bool is_asked(const Args& a, u32 x, u32 y, u64 entry) {
-    return is_tested(a, x, y) && (x < y || stop_of(slots_of(a) + a.twin[entry]) == NEVER);
+// Returns a row of the graph, copied to `room` if it has room. All threads of the block must call it.
+__device__ inline const u32* own_row(const Args& a, u32 x, u32 d, u32* room) {
+    const u32* list = a.list + a.offset[x];
+    if (d > a.row_room) return list;
+    for (u32 at = threadIdx.x; at < d; at += blockDim.x) room[at] = list[at];
+    __syncthreads();
+    return room;
+}
+
+// Returns the rank from which on the pair of this entry of row x needs no set of that side. The side of the larger vertex is the second:
+// it has nothing to do once the first separates.
+constexpr u64 ALL_RANKS = NEVER >> 1;
+__device__ __forceinline__ u64 limit_of(const Args& a, u32 x, u32 y, u64 entry) {
+    if (!is_tested(a, x, y) || (y < x && stop_of(slots_of(a) + a.twin[entry]) != NEVER)) return 0;
+    return a.fast && y < x ? ALL_RANKS : stop_of(slots_of(a) + entry) >> 1;
 }
 
 // Returns the numbers of a thread: the inverse of C[S, S], the weights of x, and the correlations of S with x or y.
@@ -84,23 +90,24 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     if (x >= a.p) return;
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l || blockIdx.x * a.beta >= d) return;
-    const u32* list = own_row(a, x, d);
-    Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
     const u32 thread = threadIdx.x;
     const u32 own = (u32)(blockIdx.x * a.beta + thread % a.beta), ty = thread / (u32)a.beta;
     const bool here = thread < a.beta * a.gamma && own < d;
-    const u32 place = here ? own : 0;
+    const u32 place = here ? own : 0, y = a.list[a.offset[x] + place];
     GaussSlot* slot = slots_of(a) + a.offset[x] + place;
-    const u32 y = list[place];
-    bool active = here && is_asked(a, x, y, a.offset[x] + place);
     const bool by_common = a.fast && y < x;
     const u64 sets = choose(a, d - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
+    u64 limit = here ? limit_of(a, x, y, a.offset[x] + place) : 0;
+    // Earlier launches have ended most pairs.
+    if (!__syncthreads_or(a.first_rank < end && a.first_rank < limit)) return;
+    const u32* list = own_row(a, x, d, (u32*)row_memory(a));
+    Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
     double best = NO_TEST;
     u64 best_rank = NEVER;
     for (u64 base = a.first_rank; base < end; base += a.gamma) {
         u64 t = base + ty;
-        active = active && is_asked(a, x, y, a.offset[x] + place);
-        bool asks = active && t < end;
+        if (limit) limit = limit_of(a, x, y, a.offset[x] + place);
+        bool asks = t < end && t < limit;
         u64 rank = 0;
         if (asks) {
             unrank(a, d - 1, l, t, b.places, WARP);
@@ -112,11 +119,11 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
                 all_common = all_common && is_common(a, y, list[at]);
             }
             rank = rank_of(a, d, l, b.places, WARP);
-            asks = !all_common && (by_common || rank < stop_of(slot) >> 1);
+            asks = !all_common && rank < limit;
         }
         if (!__any_sync(FULL, asks)) {
             // Ranks are of the whole list, so a separated pair needs no later set.
-            if (!__any_sync(FULL, active && (by_common || stop_of(slot) == NEVER))) break;
+            if (!__any_sync(FULL, limit == ALL_RANKS)) break;
             continue;
         }
         Quick found = nothing_found();
@@ -138,10 +145,13 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
     if (x >= a.p) return;
     const u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
     if (d <= l) return;
-    const u32* list = own_row(a, x, d);
+    const u64 sets = choose(a, d, l), end = sets < a.end_rank ? sets : a.end_rank, first = a.first_rank + blockIdx.x * a.theta;
+    if (first >= end) return;
+    u64* limits = (u64*)row_memory(a);
+    const bool keeps = d <= a.row_room;
+    const u32* list = own_row(a, x, d, (u32*)(limits + a.row_room));
     Bench b(a, cupc_doubles(l), blockIdx.y * (u64)gridDim.x + blockIdx.x);
-    const u64 sets = choose(a, d, l), end = sets < a.end_rank ? sets : a.end_rank;
-    for (u64 base = a.first_rank + blockIdx.x * a.theta; base < end; base += a.theta * gridDim.x) {
+    for (u64 base = first; base < end; base += a.theta * gridDim.x) {
         const u64 t = base + threadIdx.x;
         const bool here = threadIdx.x < a.theta && t < end;
         bool sound = false;
@@ -151,13 +161,18 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
             sound = invert(a, list, b, l);
             if (sound) xx = left_of_row(a, x, list, b, l);
         }
+        if (keeps) {
+            // The limits as they are now. Other blocks may lower them while this one goes through the row, which costs tests and changes nothing.
+            __syncthreads();
+            for (u32 at = threadIdx.x; at < d; at += blockDim.x) limits[at] = limit_of(a, x, list[at], a.offset[x] + at);
+            __syncthreads();
+        }
         for (u32 own = 0; own < d; own++) {
             const u32 y = list[own];
             GaussSlot* slot = slots_of(a) + a.offset[x] + own;
-            // Must be the same for all lanes of the warp; whether a lane asks may differ.
-            if (!__any_sync(FULL, is_asked(a, x, y, a.offset[x] + own))) continue;
+            bool asks = here && t < (keeps ? limits[own] : limit_of(a, x, y, a.offset[x] + own));
             const bool by_common = a.fast && y < x;
-            bool asks = here && (by_common || t < stop_of(slot) >> 1), all_common = by_common;
+            bool all_common = by_common;
             for (u32 i = 0; i < l && asks; i++) {
                 u32 at = b.places[i * WARP];
                 asks = at != own;

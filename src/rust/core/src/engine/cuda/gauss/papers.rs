@@ -101,8 +101,15 @@ impl CudaSearch<'_, '_> {
         let in_time = if ranks == 1 { (tests / widest as f64) as usize } else { p };
         let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
-        let row_room = if self.is_gpucsl() { 0 } else { (ROW_LIMIT.saturating_sub(shared) / 4).min(widest as u64) };
-        let shared = shared + 4 * row_room;
+        // Bytes for a neighbour: a vertex, and for `set` a limit of ranks.
+        let neighbour = match self.engine.options.strategy {
+            SearchStrategy::Set { .. } => 12,
+            SearchStrategy::Edge { .. } => 4,
+            _ => 0,
+        };
+        let row_room =
+            ROW_LIMIT.saturating_sub(shared).checked_div(neighbour).map_or(0, |room| room.min(widest as u64));
+        let shared = shared + neighbour * row_room;
         let at_once = u64::from(at_once);
         Launches { kernel, sets, ranks, at_once, row_room, rows, blocks, threads, bytes, shared, scratch }
     }

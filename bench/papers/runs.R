@@ -1,9 +1,5 @@
-# Reads and writes the runs that are kept: table.R sources it.
-#
-# runs.csv has the runs whose logs were read (logs.R describes its columns). kept.csv has earlier runs whose logs are
-# not kept, in the same columns and with three digits, until a run replaces them.
+# Reads and writes runs.csv, the runs whose logs were read (logs.R describes its columns): table.R sources it.
 
-# Reads runs.csv unchanged.
 read_runs <- function(file) {
   if (!file.exists(file)) {
     return(data.frame(paper = character(), log = character(), run_row("", NA_real_)[0L, ]))
