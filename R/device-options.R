@@ -51,8 +51,8 @@
 #' @section What the strategies of the papers leave out:
 #' These strategies are kernels of this package that distribute the tests as the papers do; they are not the authors'
 #' programs.
-#' - `"edge"` and `"set"` read a row of the graph from the GPU's memory; cuPC copies it into a block's shared memory.
-#'   They use several launches for a level, because launches must be short enough for Ctrl-C; cuPC uses one.
+#' - `"edge"` and `"set"` test the first side of a pair to its end, because pcalg's separating set is the first. cuPC
+#'   stops at any separating set. A level of much work takes several launches, short enough for Ctrl-C; cuPC uses one.
 #' - In `"single"` and `"parallel"`, a thread runs an observation in both kernels, as in the paper. In GPU_CMIknn, the
 #'   first thread that claims a neighbour has it, so that permutations differ from run to run. Here the seed and S
 #'   determine an order of the observations, and the earlier one has the neighbour. So a test has the same p-value

@@ -261,15 +261,17 @@ of_profile <- function(lines) {
   launches <- utils::read.csv(text = csv, check.names = FALSE, colClasses = "character")[-1L, ]
   numbers <- function(name) as.double(gsub(",", "", launches[[grep(name, names(launches), fixed = TRUE)[1L]]]))
   kernel <- sub("[(].*", "", launches[["Kernel Name"]])
+  # The kernels that test. Others copy lists, settle pairs and so on.
+  level <- strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L]
+  of_tests <- list(
+    `0` = c("marginal", "gpucsl_marginal"),
+    `1` = c("single", "mask_tiles", "mask_rest", "column_first", "column_second", "gpucsl_single")
+  )
+  these <- kernel %in% of_tests[[level]]
   nanoseconds <- numbers("gpu__time_duration.sum")
-  is_of_level <- kernel %in% c("marginal", "gpucsl_marginal") ==
-    (strsplit(lines[1L], " ", fixed = TRUE)[[1L]][4L] == "0")
-  if (!any(is_of_level)) {
+  if (!any(these)) {
     return(NULL)
   }
-  # Other launches of a level, such as those that settle it, take less; so does raise_marginal of level 0.
-  of_kernel <- tapply(nanoseconds[is_of_level], kernel[is_of_level], sum)
-  these <- is_of_level & kernel == names(of_kernel)[which.max(of_kernel)]
   per_cent <- stats::weighted.mean(numbers("sm__cycles_active")[these], nanoseconds[these])
   bind(list(run_row("busy", NA_real_, count = per_cent), run_row("kernel", sum(nanoseconds[these]) / 1e9)))
 }

@@ -78,8 +78,8 @@ notes <- c(
   ),
   "dissertation, table 6.6, orientation" = "Ours: orient() in R, of a skeleton from the same data. This also holds for table 6.9.",
   "dissertation, section 6.2.1, about figure 6.2" = paste(
-    "Ours is sm__cycles_active.avg.pct_of_peak_sustained_elapsed of Nsight Compute: the share of cycles in which a multiprocessor has a warp. It is that of the level's kernel alone; for",
-    "several launches, their mean weighted by time. An H100 has 132 multiprocessors and a Titan X has 24, so it takes more tests to keep an H100 busy."
+    "Ours is sm__cycles_active.avg.pct_of_peak_sustained_elapsed of Nsight Compute: the share of cycles in which a multiprocessor has a warp. It is that of the kernels that test,",
+    "weighted by their time. An H100 has 132 multiprocessors and a Titan X has 24, so it takes more tests to keep an H100 busy."
   ),
   "dissertation, table 6.17" = paste(
     "Ours are times of one level in single runs to level 1, from when it began to when the next began or the run ended; the end includes the transfer of the result. From 50,000",

@@ -284,7 +284,7 @@ figure_1 <- function() {
   }
 }
 
-# The authors' own programs on our GPU (authors.csv). `theirs` and `ours` are the runs to compare.
+# Prints the times of the authors' own programs on our GPU (authors.csv). `theirs` and `ours` are the runs to compare.
 programs <- function() {
   own <- utils::read.csv(file.path(here, "authors.csv"), colClasses = "character")
   cat("\n## The authors' programs\n\n", paste(authors, "\n", sep = ""), "\n", sep = "")
