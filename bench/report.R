@@ -1,7 +1,8 @@
-# Writes RESULTS.md, four pictures and the table in README.md from results.csv, recovered.csv and gpu-runs.csv.
+# Writes RESULTS.md, four pictures and the table in README.md from results.csv, recovered.csv and gpu-runs.csv, and
+# RELEASE.md from release.csv.
 #
-#   Rscript bench/report.R           writes RESULTS.md, speed.png, growth.png, gpus.png, memory.png and README.md's table
-#   Rscript bench/report.R --check   writes nothing; fails if RESULTS.md, README.md or a vignette does not say what the files say
+#   Rscript bench/report.R           writes RESULTS.md, speed.png, growth.png, gpus.png, memory.png, RELEASE.md and README.md's table
+#   Rscript bench/report.R --check   writes nothing; fails if a page, README.md or a vignette does not say what the files say
 #
 # A paragraph or table of a vignette ends with a comment that names the rows behind its figures:
 #
@@ -611,25 +612,30 @@ faults_of_vignette <- function(file) {
 
 # --- what is written, or compared ---
 
-results_file <- file.path(here, "RESULTS.md")
+source(file.path(here, "release-page.R"))
+pages <- list(RESULTS.md = page(), RELEASE.md = release_page())
 readme <- file.path(root, "README.md")
-page_lines <- page()
 readme_lines <- with_headline(readLines(readme))
 vignettes <- list.files(file.path(root, "vignettes"), "[.]Rmd$", full.names = TRUE, recursive = TRUE)
 faults <- unlist(lapply(vignettes, faults_of_vignette))
-size <- sum(nchar(page_lines, "bytes") + 1)
+size <- sum(nchar(pages$RESULTS.md, "bytes") + 1)
 if (size > 20480) {
   faults <- c(faults, sprintf("RESULTS.md has %d bytes, more than 20 KB", size))
 }
 if (check_only) {
-  if (!file.exists(results_file) || !identical(readLines(results_file), page_lines)) {
-    faults <- c(faults, "RESULTS.md is not what the files say: run Rscript bench/report.R")
+  for (name in names(pages)) {
+    file <- file.path(here, name)
+    if (!file.exists(file) || !identical(readLines(file), pages[[name]])) {
+      faults <- c(faults, paste(name, "is not what the files say: run Rscript bench/report.R"))
+    }
   }
   if (!identical(readLines(readme), readme_lines)) {
     faults <- c(faults, "README.md's table is not what results.csv says: run Rscript bench/report.R")
   }
 } else {
-  writeLines(page_lines, results_file)
+  for (name in names(pages)) {
+    writeLines(pages[[name]], file.path(here, name))
+  }
   writeLines(readme_lines, readme)
   source(file.path(here, "report-pictures.R"))
   draw_speed()
