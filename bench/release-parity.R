@@ -31,7 +31,7 @@ quiet <- function(call) {
   utils::capture.output(value <- suppressWarnings(suppressMessages(call)))
   value
 }
-# Errors of both count as equal; the note has their number.
+# Returns the value of a call, or "error": errors of both count as equal, and the note has their number.
 try_both <- function(call) tryCatch(quiet(call), error = function(e) "error")
 
 # --- inputs, by number ---
@@ -41,7 +41,7 @@ drawn <- function(seed, kind = "gaussian", ...) {
   dag <- random_dag(p, neighbours = c(2, 3, 4)[seed %% 3 + 1], seed = seed)
   random_data(dag, c(30, 100, 1000, 5000)[seed %% 4 + 1], kind, seed = seed, numCores = 2, ...)
 }
-# Some functions of pcalg take names for numbers, or stop where they are none.
+# Returns data whose columns have numbers as names. Some functions of pcalg take names for numbers, or stop.
 numbered <- function(x) {
   colnames(x) <- seq_len(ncol(x))
   x
@@ -53,7 +53,7 @@ correlations <- function(seed) {
   }
   list(C = stats::cor(x), n = nrow(x))
 }
-# With sets of five or more, pcalg's disCItest() has another p-value, as ?pc says.
+# Returns discrete data of six variables at most: with sets of five, pcalg's disCItest() has another p-value (`?pc`).
 discrete <- function(seed) {
   x <- drawn(seed, "discrete", levels = 2:3)
   x <- x[seq_len(min(6, ncol(x)))]
@@ -185,7 +185,7 @@ for (more in list(list(), list(directed = TRUE))) {
   })
 }
 
-# The graph of a search, whose effects both compute.
+# Returns the graph of a search, whose effects both compute.
 effects_input <- function(seed) {
   x <- numbered(drawn(seed))
   fit <- quiet(pc(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), u2pd = "retry", progress = FALSE))

@@ -73,12 +73,17 @@ plan <- list(
 )
 
 # Returns the PAG of the variables `kept` of a DAG: fci() of the true correlations, with a sample so large that every
-# test is right.
+# test is right. A hundred times as many observations must give the same: weak paths need more than some 1e20.
 true_pag <- function(dag, kept) {
   weights <- as(as(dag, "graphNEL"), "matrix")
   reach <- solve(diag(nrow(weights)) - weights)
   C <- stats::cov2cor(crossprod(reach))[kept, kept]
-  fci(list(C = C, n = 1e12), gaussCItest, alpha, labels = colnames(weights)[kept], progress = FALSE)@amat
+  of_size <- function(n) {
+    fci(list(C = C, n = n), gaussCItest, alpha, labels = colnames(weights)[kept], progress = FALSE)@amat
+  }
+  truth <- of_size(1e22)
+  stopifnot(identical(truth, of_size(1e20)))
+  truth
 }
 
 # Returns list(x, truth) of series with causes one step ago: the columns of `truth` are those of lagged(x).
@@ -122,7 +127,7 @@ draw <- function(part, p, n, degree, seed) {
   list(x = x, truth = truth)
 }
 
-# Numbers the levels of the factors of a data frame from 0.
+# Returns a data frame whose factors are codes from 0.
 coded <- function(x) {
   x <- as.data.frame(x)
   x[] <- lapply(x, function(column) if (is.factor(column)) as.integer(column) - 1L else column)
