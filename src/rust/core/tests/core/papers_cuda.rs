@@ -47,17 +47,18 @@ fn launches_of_little_have_the_answer_of_large_ones() {
     }
 }
 
-/// Searches with sets so large that a block's working memory is not in shared memory.
+/// Searches with sets so large that a block's working memory is not in shared memory, and that this has no room for a row of the graph.
 #[test]
 #[ignore = "needs a GPU"]
 fn large_sets_have_their_working_memory_elsewhere() {
     let p = 13;
     let c = correlation_matrix(&samples(&mut Random(3), p, 4000, 0.9, 0.0));
-    for delta in [32, 256] {
+    let gpucsl = [32, 256].map(|delta| SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta });
+    for strategy in gpucsl.into_iter().chain([PAPERS[0], PAPERS[1]]) {
         for method in [Method::Stable, Method::StableFast] {
             let options = Options { method, ..Options::new(p, 0.9) };
-            let strategy = SearchStrategy::Gpucsl { beta: 0, gamma: 0, delta };
-            compare(&format!("{method:?}"), &c, 4000.0, &options, CudaOptions { strategy, ..CudaOptions::default() });
+            let cuda = CudaOptions { strategy, ..CudaOptions::default() };
+            compare(&format!("{method:?} {strategy:?}"), &c, 4000.0, &options, cuda);
         }
     }
 }
