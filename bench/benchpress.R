@@ -1,5 +1,5 @@
 # Summarises runs of benchpress (packaging/benchpress) that compared its module pcalg_pc with ours: graphs, seconds and
-# numbers of tests, as a Markdown table and in benchpress.csv.
+# numbers of tests. report.R makes a table of the file.
 #
 #   Rscript benchpress.R CHECKOUT [--timed=CHECKOUT] [--csv=FILE]
 #
@@ -135,7 +135,6 @@ rows <- lapply(split(runs, list(setting_key(runs), runs$setup), drop = TRUE), fu
     seconds = signif(stats::median(own_seconds), 3),
     busy_seconds = signif(stats::median(of_setting(busy_seconds)), 3),
     tests = round(mean(group$ntests), 1),
-    # A run without its counterpart is no comparison: NA.
     equal = mean(same_graph[key] & same_count[key]),
     published_tpr = published$tpr[at],
     published_fpr = published$fpr[at],
@@ -147,35 +146,12 @@ rows <- rows[order(rows$setup, rows$network, rows$n, rows$alpha, rows$algorithm)
 quoted <- transform(rows, machine = paste0("\"", machine, "\""))
 utils::write.csv(quoted, csv, row.names = FALSE, quote = FALSE, na = "")
 
-cat("# benchpress\n")
-tell_origin("benchpress.R")
-columns <- c("setup", "network", "n", "test", "alpha")
-theirs <- rows[rows$algorithm == "pcalg_pc", ]
-ours <- rows[rows$algorithm == "pcgpu_pc", ]
-if_known <- function(x) ifelse(is.na(x), "", vapply(x, number, ""))
-partner <- match(do.call(paste, ours[columns]), do.call(paste, theirs[columns]))
-cat(
-  "\n",
-  head_text(columns, "seeds", "TPR", "FPR", "SHD", "tests", "pcalg_pc, s", "pcgpu_pc, s", "times", "equal"),
-  sep = ""
-)
-for (i in seq_len(nrow(ours))) {
-  row <- ours[i, ]
-  peer <- theirs$seconds[partner[i]]
-  cat(row_text(
-    vapply(row[columns], format, ""),
-    row$seeds,
-    sprintf("%.2f", c(row$tpr, row$fpr)),
-    sprintf("%.1f", row$shd),
-    number(row$tests),
-    if_known(c(peer, row$seconds, peer / row$seconds)),
-    if (is.na(row$equal)) "" else sprintf("%.0f %%", 100 * row$equal)
-  ))
-}
-
 different <- union(names(same_graph)[!same_graph], names(same_count)[!same_count])
 different <- different[!is.na(different)]
 if (length(different)) {
-  cat("\nThese runs differ:\n", paste0("- ", different, "\n"), sep = "")
+  cat("These runs differ:\n", paste0("- ", different, "\n"), sep = "")
 }
-quit(status = if (length(different) || anyNA(ours$equal[!is.na(partner)])) 1L else 0L)
+# A run without its counterpart is no comparison: `equal` is then NA.
+setting <- do.call(paste, rows[c("setup", "network", "n", "test", "alpha")])
+is_paired <- setting %in% setting[rows$algorithm == "pcalg_pc"]
+quit(status = if (length(different) || anyNA(rows$equal[is_paired & rows$algorithm == "pcgpu_pc"])) 1L else 0L)

@@ -40,7 +40,7 @@ data_names <- c(
 
 # Returns the row of pcgpu that a row of another program is compared with: the same data, method and threads. pcgpu has
 # no degenerate Gaussian test, and pc() for PCMCI.
-row_beside <- function(row, rows) {
+partner_of <- function(row, rows) {
   method <- sub("^pcmci(plus)?/", "pc/", sub("/degenerate$", "/mixed", row$method))
   found <- which(
     rows$program == "pcgpu" &
@@ -123,7 +123,7 @@ comparison <- function(rows, remarks) {
   # A remark names data whose times are of a busy machine; they are in no count here.
   busy <- sub(" data$", "", remarks$program[grepl("busy", remarks$note)])
   others <- rows[rows$data %in% setdiff(names(data_names), busy) & !startsWith(rows$program, "pcgpu"), ]
-  at <- vapply(seq_len(nrow(others)), function(i) row_beside(others[i, ], rows), 1L)
+  at <- vapply(seq_len(nrow(others)), function(i) partner_of(others[i, ], rows), 1L)
   others <- others[!is.na(at), ]
   ours <- rows[at[!is.na(at)], ]
   # A cell that did not end in time takes longer than one that did. Graphs of incomplete cells are not compared.
@@ -285,6 +285,7 @@ benchpress_table <- function() {
         whole(round(value(row$tests))),
         if (is.na(theirs$seconds[i])) "" else timed(theirs[i, ]),
         timed(row),
+        row$published_seconds,
         if (row$equal == "") "" else sprintf("%.0f %%", 100 * value(row$equal)),
         with_published(median("tpr"), row$published_tpr),
         with_published(median("fpr"), row$published_fpr)

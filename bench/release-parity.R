@@ -5,26 +5,15 @@ source(file.path(here, "compare.R"))
 settings(cases = 20L)
 differing <- option("differences", "")
 
-same_slot <- function(name, a, b) {
-  if (name == "call" || identical(a, b)) {
-    TRUE
-  } else if (name == "graph") {
-    identical(arrows(a), arrows(b))
-  } else if (name == "sepset") {
-    same_sepsets(a, b)
-  } else if (name == "pMax") {
-    same_p_values(a, b)
+# Returns the fields in which two answers differ, as text.
+unequal <- function(ours, theirs) {
+  if (isS4(ours) && isS4(theirs)) {
+    differences(ours, theirs, setdiff(union(slotNames(ours), slotNames(theirs)), "call"))
+  } else if (same_field("", ours, theirs)) {
+    ""
   } else {
-    isTRUE(all.equal(a, b, tolerance = 1e-9, check.attributes = FALSE))
+    "value"
   }
-}
-# Returns the fields in which two answers differ.
-unequal <- function(a, b) {
-  if (!isS4(a) || !isS4(b)) {
-    return(if (!isTRUE(all.equal(a, b, tolerance = 1e-9, check.attributes = FALSE))) "value")
-  }
-  both <- union(slotNames(a), slotNames(b))
-  both[!vapply(both, function(name) same_slot(name, slot(a, name), slot(b, name)), NA)]
 }
 
 quiet <- function(call) {
@@ -80,7 +69,7 @@ pairs_drawn <- function(p, share) {
   m & t(m)
 }
 
-# --- what is compared: functions of a number, each of which returns a list of both answers ---
+# --- the checks: functions of a number, which return both answers ---
 
 checks <- list()
 add <- function(name, variant, both) checks[[paste(name, variant, sep = "/")]] <<- both
@@ -270,27 +259,27 @@ for (name in grep(option("methods", ""), names(checks), value = TRUE)) {
     function(seed) {
       found <- checks[[name]](seed)
       fields <- unequal(found$ours, found$theirs)
-      if (length(fields) && nzchar(differing)) {
+      if (nzchar(fields) && nzchar(differing)) {
         dir.create(differing, FALSE, TRUE)
         saveRDS(found, file.path(differing, sprintf("%s-%d.rds", gsub("[^A-Za-z0-9.]+", "-", name), seed)))
       }
-      if (length(fields)) {
-        message(name, ", input ", seed, ": ", toString(fields))
+      if (nzchar(fields)) {
+        message(name, ", input ", seed, ": ", fields)
       }
       errors <<- errors + (identical(found$theirs, "error") && identical(found$ours, "error"))
-      !length(fields)
+      !nzchar(fields)
     },
     NA
   )
   wrong <- wrong + sum(!equal)
-  parts <- c(sub("/.*", "", name), sub("^[^/]*/", "", name))
-  cat(row_text(parts, cases, sum(equal), if (errors) paste(errors, "errors of both")))
+  of <- c(sub("/.*", "", name), sub("^[^/]*/", "", name))
+  cat(row_text(of, cases, sum(equal), if (errors) paste(errors, "errors of both")))
   keep(
     program = "pcalg",
     program_version = version_of("pcalg"),
     data = "parity",
-    algorithm = parts[1L],
-    test = parts[2L],
+    algorithm = of[1L],
+    test = of[2L],
     seeds = sum(equal),
     of = cases,
     note = if (errors) paste(errors, "errors of both")

@@ -74,7 +74,7 @@ shape <- function(rows) {
 commit_of <- function(rows) {
   paste0(
     ifelse(grepl(" to ", rows$commit), rows$commit, substr(rows$commit, 1L, 7L)),
-    ifelse(grepl("uncommitted", rows$note), "+", "")
+    ifelse(grepl("uncommitted", rows$note) | endsWith(rows$commit, "-dirty"), "+", "")
   )
 }
 

@@ -697,14 +697,8 @@ draw_all <- function(seconds, published, times_of, distances, folder) {
 
   # Seconds of one level, of when levels began.
   seconds_of_level <- function(began, level) {
-    vapply(
-      strsplit(began, " ", fixed = TRUE),
-      function(at) {
-        at <- as.double(at)
-        if (length(at) < level + 2L) NA_real_ else (at[level + 2L] - at[level + 1L]) / 1000
-      },
-      0
-    )
+    ms <- vapply(began, ms_of_levels, 0, from = level, to = level, USE.NAMES = FALSE)
+    ifelse(ms > 0, ms / 1000, NA)
   }
   own <- c(theirs = "the thesis's, here", ours = "pcgpu")
   sizes <- list(c(100, 1000, 3000, 10000, 25000), c(100, 300, 1000, 3000))
