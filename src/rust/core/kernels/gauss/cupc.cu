@@ -3,6 +3,9 @@
 // listings: threads that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "gauss/papers.cuh"
 
+constexpr u64 EDGE_ROW_BYTES = 4;    // host: bytes of shared memory for a neighbour of a row in cuPC-E: the vertex
+constexpr u64 SET_ROW_BYTES = 12;    // host: bytes of shared memory for a neighbour of a row in cuPC-S: the vertex, and its limit of ranks
+
 // Returns the block's shared memory after its warps' working memory. It has room for `row_room` neighbours.
 __device__ __forceinline__ char* row_memory(const Args& a) {
     extern __shared__ double memory[];
@@ -18,9 +21,10 @@ __device__ inline const u32* own_row(const Args& a, u32 x, u32 d, u32* room) {
     return room;
 }
 
+constexpr u64 ALL_RANKS = NEVER >> 1;
+
 // Returns the rank from which on the pair of this entry of row x needs no set of that side. The side of the larger vertex is the second:
 // it has nothing to do once the first separates.
-constexpr u64 ALL_RANKS = NEVER >> 1;
 __device__ __forceinline__ u64 limit_of(const Args& a, u32 x, u32 y, u64 entry) {
     if (!is_tested(a, x, y) || (y < x && stop_of(slots_of(a) + a.twin[entry]) != NEVER)) return 0;
     return a.fast && y < x ? ALL_RANKS : stop_of(slots_of(a) + entry) >> 1;

@@ -77,6 +77,12 @@ pub(super) const PRODUCT_BYTES: u64 = 20480;
 /// `NO_COLUMN` of kernels/gauss/correlation.cu: in `Correlation::ids`, in place of a column.
 pub(super) const NO_COLUMN: u32 = 0xffffffff;
 
+/// `EDGE_ROW_BYTES` of kernels/gauss/cupc.cu: bytes of shared memory for a neighbour of a row in cuPC-E: the vertex.
+pub(super) const EDGE_ROW_BYTES: u64 = 4;
+
+/// `SET_ROW_BYTES` of kernels/gauss/cupc.cu: bytes of shared memory for a neighbour of a row in cuPC-S: the vertex, and its limit of ranks.
+pub(super) const SET_ROW_BYTES: u64 = 12;
+
 /// `CELLS_CHECKED` of kernels/gauss/marginal.cu: bit of `Report::cells`: all cells were checked.
 pub(super) const CELLS_CHECKED: u64 = 1;
 

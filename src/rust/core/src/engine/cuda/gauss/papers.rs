@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::cuda::arguments::{cupc_doubles, gpucsl_doubles, paper_doubles, Report, SearchArgs};
+use crate::engine::cuda::arguments::{
+    cupc_doubles, gpucsl_doubles, paper_doubles, Report, SearchArgs, EDGE_ROW_BYTES, SET_ROW_BYTES,
+};
 use crate::engine::cuda::gpu::buffer::Buffer;
 use crate::engine::cuda::gpu::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
@@ -42,7 +44,7 @@ struct Launches {
     rows: usize,
     blocks: u32,
     threads: u32,
-    /// Bytes of working memory: of a warp, of a block in shared memory, and of all blocks in device memory.
+    /// Bytes: working memory of a warp; shared memory of a block, with its row; working memory of all blocks in device memory.
     bytes: u64,
     shared: u64,
     scratch: u64,
@@ -60,10 +62,6 @@ impl CudaSearch<'_, '_> {
             SearchStrategy::Edge { beta, gamma } => [beta, gamma],
             _ => [1, WARP],
         }
-    }
-
-    fn is_gpucsl(&self) -> bool {
-        matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. })
     }
 
     fn paper_launches(&self, size: usize, widest: usize) -> Launches {
@@ -101,10 +99,9 @@ impl CudaSearch<'_, '_> {
         let in_time = if ranks == 1 { (tests / widest as f64) as usize } else { p };
         let rows = in_time.min(in_scratch).min(BLOCKS / blocks as usize).clamp(1, p.min(65_535));
         let (shared, scratch) = if in_shared { (block, 0) } else { (0, of_row * rows as u64) };
-        // Bytes for a neighbour: a vertex, and for `set` a limit of ranks.
         let neighbour = match self.engine.options.strategy {
-            SearchStrategy::Set { .. } => 12,
-            SearchStrategy::Edge { .. } => 4,
+            SearchStrategy::Set { .. } => SET_ROW_BYTES,
+            SearchStrategy::Edge { .. } => EDGE_ROW_BYTES,
             _ => 0,
         };
         let row_room =
@@ -132,7 +129,8 @@ impl CudaSearch<'_, '_> {
         }
         let is_whole = ranks >= sets;
         // A launch covers both sides of a pair, except part of the sets of gpucsl.
-        let sides = if self.is_gpucsl() && size > 1 && !is_whole { 2 } else { 1 };
+        let is_gpucsl = matches!(self.engine.options.strategy, SearchStrategy::Gpucsl { .. });
+        let sides = if is_gpucsl && size > 1 && !is_whole { 2 } else { 1 };
         let mut some = ranks;
         for second in 0..sides {
             args.second = second;
